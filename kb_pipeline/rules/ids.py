@@ -1,0 +1,62 @@
+"""Names that follow from content: hashes, item ids, document ids. Pure."""
+
+import hashlib
+import json
+import re
+import unicodedata
+from collections.abc import Iterable
+
+_SPACE = re.compile(r"\s+")
+_QUOTES = str.maketrans({"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u2013": "-", "\u2014": "-"})
+
+
+def digest(*parts: str | bytes) -> str:
+    """32 hex digits of SHA-256 over ``parts``, each preceded by its length (so no two lists collide)."""
+    h = hashlib.sha256()
+    for part in parts:
+        data = part.encode() if isinstance(part, str) else part
+        h.update(len(data).to_bytes(8, "big"))
+        h.update(data)
+    return h.hexdigest()[:32]
+
+
+def digest_json(value: object) -> str:
+    """32 hex digits of SHA-256 over canonical JSON (sorted keys, no spaces)."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True, separators=(",", ":")).encode()).hexdigest()[:32]
+
+
+def sha256(data: bytes) -> str:
+    """64 hex digits of SHA-256."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def canonical(statement: str) -> str:
+    """The form in which equal statements are one: NFKC, white space, quotes and dashes folded, no final stop.
+
+    Case is folded except in words that carry a digit, an inner capital or are all capitals (``A100-40GB``, ``gRPC``,
+    ``ERR_RESET``), where it can tell two things apart.
+    """
+    text = _SPACE.sub(" ", unicodedata.normalize("NFKC", statement).translate(_QUOTES)).strip().rstrip(".;:!").rstrip()
+    return " ".join(w if _case_matters(w) else w.casefold() for w in text.split(" "))
+
+
+def _case_matters(word: str) -> bool:
+    letters = [c for c in word if c.isalpha()]
+    if any(c.isdigit() for c in word) and letters:
+        return True
+    return len(letters) > 1 and any(c.isupper() for c in letters[1:])
+
+
+def draft_hash(statement: str, context: str | None) -> str:
+    """The identity of a draft: equal statements in equal context are one fact."""
+    return digest(canonical(statement), canonical(context or ""))
+
+
+def item_id(draft: str) -> str:
+    """``kb_`` and 12 hex digits of a draft's hash."""
+    return f"kb_{draft[:12]}"
+
+
+def combine(hashes: Iterable[str]) -> str:
+    """One hash over many, independent of their order."""
+    return digest(*sorted(hashes))

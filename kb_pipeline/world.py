@@ -1,0 +1,225 @@
+"""What the pipeline may ask of the outside, as protocols, and the World that bundles them. No implementation."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from kb_pipeline.records import (
+    Chunk,
+    Converted,
+    Extraction,
+    Item,
+    Pair,
+    Question,
+    RawDoc,
+    Record,
+    Reject,
+    Row,
+    Scope,
+    Tagging,
+    Taxonomy,
+    Verdict,
+)
+from kb_pipeline.settings import Settings
+
+Vectors = npt.NDArray[np.float32]
+
+
+class Clock(Protocol):
+    """The time; fixed in tests."""
+
+    def now(self) -> datetime:
+        """The current time in UTC."""
+
+
+class Embedder(Protocol):
+    """Turns texts into unit vectors."""
+
+    name: str
+    dim: int
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Vectors of shape ``(len(texts), dim)``, L2-normalised, in the order of ``texts``; cached by ``key``."""
+
+    def key(self, text: str) -> bytes:
+        """16 bytes that name the vector of ``text`` under this model."""
+
+    def recall(self, keys: Sequence[bytes]) -> tuple[Vectors, npt.NDArray[np.bool_]]:
+        """Cached vectors ``(n, dim)`` and which were found (rows of the others are zero); computes nothing."""
+
+
+class VectorCache(Protocol):
+    """Vectors by the hash of model and text; losing it costs time only."""
+
+    def get(self, keys: Sequence[bytes]) -> tuple[Vectors, npt.NDArray[np.bool_]]:
+        """Vectors ``(n, dim)`` and which of the 16-byte ``keys`` were found (rows of the others are zero)."""
+
+    def put(self, keys: Sequence[bytes], vectors: Vectors) -> None:
+        """Keep ``vectors`` under ``keys``."""
+
+
+class Converter(Protocol):
+    """Bytes to Markdown, each hostile format in its own bounded process."""
+
+    def convert(self, docs: Sequence[RawDoc]) -> Iterator[Converted | Exception]:
+        """One result a document, in order; a ``ConversionError`` in place of a document that failed."""
+
+
+@dataclass(frozen=True)
+class Response:
+    """What a fetch returned. ``status`` 304 has no content. ``url`` is the last one after redirects."""
+
+    url: str
+    status: int
+    content: bytes
+    media_type: str
+    etag: str | None
+    last_modified: str | None
+
+
+class Fetcher(Protocol):
+    """HTTP with limits: robots.txt, bounded redirects and size, private addresses refused."""
+
+    def get(
+        self, url: str, *, etag: str | None = None, last_modified: str | None = None, allow_private: bool = False
+    ) -> Response:
+        """Fetch ``url``. Raises ``SourceUnavailable`` with the cure for anything but 2xx and 304."""
+
+
+class Engine(Protocol):
+    """Who does the thinking. Every method is pure given its input and the engine's version."""
+
+    name: str
+
+    def version(self, task: str) -> str:
+        """What a recipe records for ``task`` (``extract``, ``judge``, ``tag``, ``questions``)."""
+
+    def extract(self, chunk: Chunk) -> Extraction:
+        """Drafts and rejects of one chunk; spans are checked again outside."""
+
+    def judge(self, pairs: Sequence[Pair]) -> Sequence[Verdict]:
+        """One verdict a pair, in order."""
+
+    def tag(self, items: Sequence[Item], taxonomy: Taxonomy) -> Sequence[Tagging]:
+        """One tagging an item, in order, from statement, detail and entities only."""
+
+    def questions(self, item: Item, neighbours: Sequence[Item]) -> Sequence[Question]:
+        """Gold questions of one item (one a style) and a hard negative drawn from its neighbours."""
+
+
+class Snapshot(Protocol):
+    """One pinned generation of the index, masked documents hidden."""
+
+    generation: str
+
+    def lexical(self, tokens: Mapping[str, float], k: int, scope: Scope) -> list[tuple[str, float]]:
+        """The ``k`` best rows by BM25 over analysed tokens (token to weight): ``(row id, score)``, best first."""
+
+    def vector(self, query: Vectors, k: int, scope: Scope) -> list[tuple[str, float]]:
+        """The ``k`` nearest rows by cosine; ``query`` has shape ``(dim,)``."""
+
+    def idf(self, tokens: Sequence[str]) -> dict[str, float]:
+        """Inverse document frequency, ``ln(1 + (N - n + 0.5) / (n + 0.5))``, of each token."""
+
+    def rows(self, ids: Sequence[str]) -> list[Row]:
+        """Live rows by id, in the order asked; unknown ids are left out."""
+
+    def count(self) -> dict[str, int]:
+        """Live rows by kind."""
+
+    def sql(self, query: str) -> tuple[list[str], list[tuple[Any, ...]]]:
+        """Column names and rows of a read-only query over the table ``rows`` (live rows only)."""
+
+
+class Index(Protocol):
+    """Generations of rows. Readers are served by the live one alone."""
+
+    def hashes(self, generation: str) -> dict[str, str]:
+        """Row id to content hash of one generation: what a delta is computed from."""
+
+    def write(
+        self, base: str | None, rows: Sequence[Row], vectors: Vectors, vectored: Sequence[bool], deletes: Sequence[str]
+    ) -> str:
+        """A new candidate generation: ``base`` less ``deletes``, with ``rows`` added or replaced.
+
+        ``vectors`` has one row for each true entry of ``vectored``. Returns the generation's name.
+        """
+
+    def generations(self) -> list[str]:
+        """Names of the retained generations, oldest first."""
+
+    def live(self) -> str | None:
+        """The generation that readers are served from."""
+
+    def candidate(self) -> str | None:
+        """The newest complete generation."""
+
+    def promote(self, generation: str) -> None:
+        """Make ``generation`` the live one, atomically."""
+
+    def mask(self, docs: frozenset[str]) -> None:
+        """Hide these documents in every retained generation, from the next request on."""
+
+    def snapshot(self, generation: str | None = None) -> AbstractContextManager[Snapshot]:
+        """Pin a generation (the live one by default). Raises ``NotFound`` where there is none."""
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What a ``whole`` stage must reconsider.
+
+    ``touched`` maps an upstream stage to the document ids whose records were added, changed or removed since this
+    stage last ran. ``everything`` is true on a first run, after a change of recipe, and when the record was lost:
+    then ``touched`` holds all ids.
+    """
+
+    touched: Mapping[str, frozenset[str]]
+    everything: bool
+
+
+class Inputs(Protocol):
+    """Upstream records, read on demand."""
+
+    def keys(self, stage: str) -> list[str]:
+        """Sorted keys (document ids for per-source stages) that ``stage`` holds now."""
+
+    def records(self, stage: str, key: str) -> tuple[Record, ...]:
+        """The records under one key; empty where there are none."""
+
+
+class Previous(Protocol):
+    """What this stage published before."""
+
+    def keys(self) -> list[str]:
+        """Sorted keys."""
+
+    def records(self, key: str) -> tuple[Record, ...]:
+        """The records under one key; empty where there are none."""
+
+
+@dataclass(frozen=True)
+class Output:
+    """What a ``whole`` stage publishes: groups of records by key; a key in neither is left as it is."""
+
+    upserts: Mapping[str, tuple[Record, ...]]
+    deletes: frozenset[str] = frozenset()
+    rejects: tuple[Reject, ...] = ()
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class World:
+    """Everything outside that a stage may ask."""
+
+    settings: Settings
+    engine: Engine
+    embedder: Embedder
+    converter: Converter
+    fetcher: Fetcher
+    index: Index
+    clock: Clock

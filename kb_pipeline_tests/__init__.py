@@ -1,0 +1,1 @@
+"""Tests: mirrors the tree of the package."""
