@@ -1,0 +1,275 @@
+"""Numbers, units, versions and polarity as they stand in text, and whether two texts differ in them. Pure.
+
+Owns reading surface forms and comparing them conservatively: where two figures might be the same but are not written so
+(``60-80%`` and ``70%``, ``1.0`` and ``1``), they differ. Refuses to know what a figure means: nothing is converted.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+from kb_pipeline.rules.polarity import antonyms, negated
+from kb_pipeline.rules.words import FUNCTION_WORDS, singular, words
+
+__all__ = [
+    "Quantity",
+    "antonyms",
+    "differs",
+    "negated",
+    "quantities",
+    "supported",
+    "version_key",
+    "versions",
+]
+
+Kind = Literal["number", "percent", "version", "range", "size", "identifier", "date"]
+
+# Letters that join digits into one name. CJK letters do not: figures stand inside their runs.
+_L = "A-Za-z\u00aa-\u00b5\u00c0-\u024f\u0370-\u03ff\u0400-\u04ff"
+_NUM = r"(?>\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?(?:[eE][-+]?\d+(?![A-Za-z]))?|\.\d+)"
+_PRE = r"(?:[-.+]?(?:rc|alpha|beta|dev|post|a|b)[-.]?\d*)?"
+_LOW = "zero one two three four five six seven eight nine ten eleven twelve"
+_TENS = "zero ten twenty thirty forty fifty sixty seventy eighty ninety"
+_WRITTEN = {word: str(n) for n, word in enumerate(_LOW.split()) if n > 1}
+_WRITTEN |= {word: f"{n}0" for n, word in enumerate(_TENS.split()) if n > 1}
+_TIMES = {"twice": "2", "thrice": "3"}
+
+_TOKEN = re.compile(
+    rf"""
+    (?<![{_L}\d_.])(?:
+      (?P<date>\d{{4}}-\d{{2}}-\d{{2}}(?!\d))
+    | (?:[Vv]ersions?\s+|[Rr]eleases?\s+(?=\d+\.\d))v?(?P<named>\d+(?:\.\d+)*{_PRE}(?![{_L}\d%]))
+    | (?P<address>\d{{1,3}}(?:\.\d{{1,3}}){{3}}(?![.]?\d))
+    | v?(?P<version>(?<=v)\d+(?:\.\d+)*{_PRE}(?![{_L}\d])
+        |\d+(?:\.\d+){{2,}}{_PRE}(?![{_L}\d])|\d+\.\d+(?:rc|alpha|beta|dev|post|a|b)\d+(?![{_L}\d]))
+    | (?P<identifier>(?=[{_L}\d_-]*\d)[{_L}_][{_L}\d_]*(?:-[{_L}\d_]+)*|\d+[{_L}]+\d[{_L}\d_]*)
+    | (?P<between>[Bb]etween\s+)?(?P<low>[-−]?{_NUM})(?P<unit>\s?%|[{_L}]{{1,3}}(?![{_L}]))?
+        (?:\s?[-–—~]\s?|\s+to\s+|(?(between)\s+and\s+|(?!)))(?P<high>{_NUM})
+    | (?P<number>[-−]?{_NUM})
+    | (?P<word>(?i:{"|".join(_WRITTEN)})\b) | (?P<times>(?i:{"|".join(_TIMES)})\b)
+    )""",
+    re.VERBOSE,
+)
+_UNIT = re.compile(
+    rf"\s?(?P<percent>%|percent\b|per\s?cent\b)|(?P<attached>[{_L}°×‰]+(?:/[{_L}]+)?)"
+    rf"|(?P<apart>[ -][{_L}°]+(?:/[{_L}]+)?)"
+)
+_UNIT_SYMBOL = re.compile(rf"\s?%|[{_L}°×‰]|\s?[-–—±~+]")
+_NAME_BEFORE = re.compile(r"(?:^|(?P<inside>[\w,;)] )|\W)(?P<name>[A-Za-z]*[a-z][A-Za-z]*) $")
+_NOT_SOFTWARE = words("Figure Fig Table Section Chapter Equation Eq Step Appendix Part Page Box Panel")
+_SYMBOLS = words(
+    "ns us µs ms s min h kB KB MB GB TB PB KiB MiB GiB TiB Kb Mb Gb bp kb nm µm mm cm m km ng µg mg g kg nM µM mM M "
+    "µl ml mL l L Hz kHz MHz GHz W kW V mV kDa Da K °C °F x × fold U IU rpm px"
+)
+_SPELLINGS = {
+    "sec": "s",
+    "second": "s",
+    "millisecond": "ms",
+    "microsecond": "µs",
+    "us": "µs",
+    "minute": "min",
+    "hour": "h",
+    "hr": "h",
+    "kilobyte": "KB",
+    "megabyte": "MB",
+    "gigabyte": "GB",
+    "terabyte": "TB",
+    "×": "x",
+}
+_NOT_UNITS = FUNCTION_WORDS | words("respectively")
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """One figure of a text: ``surface == text[start:end]``, with a unit that is a part of it (``13B``, ``4 %``).
+
+    ``values`` holds one canonical string (thousands separators dropped, a leading zero added), two for a range;
+    ``unit`` a symbol in its own case or a lower-case singular word, empty where none follows.
+    """
+
+    surface: str
+    values: tuple[str, ...]
+    unit: str
+    kind: Kind
+    start: int
+    end: int
+
+
+@lru_cache(maxsize=1 << 15)
+def quantities(text: str) -> tuple[Quantity, ...]:
+    """All figures of ``text`` in order: numbers, ranges, percentages, sizes, versions, names that carry digits.
+
+    Written numbers from two to ninety count, ``one`` does not (it is a pronoun as often).
+    """
+    return tuple(_read(text, m) for m in _TOKEN.finditer(text))
+
+
+def versions(text: str) -> tuple[str, ...]:
+    """Version numbers of ``text`` in order, without ``v``; ``1.2`` alone is one only after a name or ``version``."""
+    return tuple(q.values[0] for q in quantities(text) if q.kind == "version")
+
+
+def version_key(version: str) -> tuple[tuple[int, ...], int, int]:
+    """Orders versions: ``1.2`` = ``1.2.0`` < ``1.10rc1`` < ``1.10``."""
+    release, suffix = re.match(r"v?([\d.]*)(.*)", version, re.DOTALL).groups()  # type: ignore[union-attr]
+    parts = [int(p) for p in release.split(".") if p]
+    while parts and parts[-1] == 0:
+        parts.pop()
+    number = re.search(r"\d+", suffix)
+    stage = 0 if re.search(r"rc|a|b|dev", suffix) else 1
+    return tuple(parts), stage, int(number.group()) if number else 0
+
+
+def differs(a: str, b: str) -> str:
+    """The first guard that fires on a pair, ``numbers``, ``versions`` or ``units``, or ``""``.
+
+    Figures must be the same as often and, among those of one unit, in the same order. A missing word unit is no
+    difference (``16`` and ``16 tokens``); a missing symbol is (``4`` and ``4%``).
+    """
+    ours, theirs = quantities(a), quantities(b)
+    if not ours and not theirs:
+        return ""
+    if _counts(ours) != _counts(theirs):
+        return "numbers"
+    if Counter(versions(a)) != Counter(versions(b)):
+        return "versions"
+    if _units_conflict(ours, theirs):
+        return "units"
+    return "numbers" if _order(ours) != _order(theirs) and _shuffled(ours, theirs) else ""
+
+
+def supported(statement: str, text: str) -> tuple[str, ...]:
+    """Figures of ``statement``, as written there, that do not occur in ``text``; empty when all do.
+
+    The ends of ``60 to 80%`` occur one by one, those of ``60-80%`` only together. A name with digits may be a part of a
+    longer one, between hyphens.
+    """
+    found = set(_occurrences(quantities(text)))
+    if re.search(r"\bone\b", text, re.IGNORECASE):
+        found.add((("1",), ""))
+    return tuple(dict.fromkeys(q.surface for q in quantities(statement) if not _occurs(q, found, text)))
+
+
+def _read(text: str, m: re.Match[str]) -> Quantity:
+    group = m.lastgroup or ""
+    if group in ("date", "address", "identifier"):
+        return _plain(m, group, "date" if group == "date" else "identifier")
+    if group in ("named", "version") or _follows_a_name(text, m):
+        return _plain(m, group, "version")
+    values, first = _values(m, group)
+    unit, kind, end = _unit_at(text, m.end())
+    if group == "high":
+        unit, kind = unit or (m["unit"] or "").strip(), "range"
+    start = m.start(first)
+    return Quantity(text[start:end], values, "time" if group == "times" else unit, kind, start, end)
+
+
+def _plain(m: re.Match[str], group: str, kind: Kind) -> Quantity:
+    surface = re.sub(r"(?:-[a-z]+)+$", "", m[group]) if group == "identifier" else m[group]
+    start = m.start(group)
+    return Quantity(surface, (surface,), "", kind, start, start + len(surface))
+
+
+def _values(m: re.Match[str], group: str) -> tuple[tuple[str, ...], str]:
+    """The canonical values of a figure and the group that it begins with."""
+    if group in ("word", "times"):
+        return ((_WRITTEN if group == "word" else _TIMES)[m[group].lower()],), group
+    if group == "high":
+        return (_value(m["low"]), _value(m["high"])), "low"
+    return (_value(m["number"]),), group
+
+
+def _value(surface: str) -> str:
+    value = surface.replace(",", "").replace("−", "-")
+    return re.sub(r"^(-?)\.", r"\g<1>0.", value)
+
+
+def _unit_at(text: str, end: int) -> tuple[str, Kind, int]:
+    """The unit that stands at ``end``, the kind of figure it makes and where that figure ends."""
+    m = _UNIT.match(text, end)
+    if not m:
+        return "", "number", end
+    if m["percent"]:
+        return "%", "percent", m.end()
+    if m["attached"]:
+        return _SPELLINGS.get(m["attached"], m["attached"]), "size", m.end()
+    word = m["apart"][1:]
+    if word in _SYMBOLS or "/" in word:
+        return _SPELLINGS.get(word, word), *(("size", m.end()) if word.endswith("B") else ("number", end))
+    word = singular(word.lower())
+    return ("" if word in _NOT_UNITS else _SPELLINGS.get(word, word)), "number", end
+
+
+def _follows_a_name(text: str, m: re.Match[str]) -> bool:
+    """Whether ``X.Y`` stands after the name of a thing that has versions: ``Python 3.11``, ``vLLM 0.5``."""
+    if not re.fullmatch(r"\d+\.\d+", m["number"] or ""):
+        return False
+    before = _NAME_BEFORE.search(text, max(0, m.start("number") - 40), m.start("number"))
+    if not before or before["name"] in _NOT_SOFTWARE or _UNIT_SYMBOL.match(text, m.end()):
+        return False
+    name = before["name"]
+    inner_capital = any(c.isupper() for c in name[1:])
+    return inner_capital or (name[0].isupper() and len(name) > 2 and before["inside"] is not None)
+
+
+def _counts(figures: Iterable[Quantity]) -> Counter[tuple[str, ...]]:
+    return Counter(q.values for q in figures if q.kind != "version")
+
+
+def _units_conflict(ours: Iterable[Quantity], theirs: Iterable[Quantity]) -> bool:
+    left, right = _units(ours), _units(theirs)
+    for value in left.keys() & right.keys():
+        one, other = left[value], right[value]
+        if one != other and (_has_symbol(one ^ other) or (one - {""} and other - {""} and one - {""} != other - {""})):
+            return True
+    return False
+
+
+def _units(figures: Iterable[Quantity]) -> dict[tuple[str, ...], set[str]]:
+    units: dict[tuple[str, ...], set[str]] = {}
+    for q in figures:
+        units.setdefault(q.values, set()).add(q.unit)
+    return units
+
+
+def _has_symbol(units: Iterable[str]) -> bool:
+    return any(u == "%" or u in _SYMBOLS or any(c.isupper() for c in u) for u in units)
+
+
+def _order(figures: Iterable[Quantity]) -> list[tuple[str, ...]]:
+    return [q.values for q in figures]
+
+
+def _shuffled(ours: Iterable[Quantity], theirs: Iterable[Quantity]) -> bool:
+    """Whether figures of one unit stand in another order, as in ``A 3, B 5`` and ``A 5, B 3``."""
+
+    def by_unit(figures: Iterable[Quantity]) -> dict[str, list[tuple[str, ...]]]:
+        lists: dict[str, list[tuple[str, ...]]] = {}
+        for q in figures:
+            lists.setdefault(q.unit, []).append(q.values)
+        return lists
+
+    return by_unit(ours) != by_unit(theirs)
+
+
+def _occurrences(figures: Iterable[Quantity]) -> Iterable[tuple[tuple[str, ...], str]]:
+    for q in figures:
+        percent = "%" if q.unit == "%" else ""
+        yield q.values, percent
+        if q.kind == "range" and not re.search(r"\d\S*\s?[-–—~]", q.surface):
+            yield from (((value,), percent) for value in q.values)
+
+
+def _occurs(q: Quantity, found: set[tuple[tuple[str, ...], str]], text: str) -> bool:
+    if q.kind == "identifier":
+        return re.search(rf"(?<![{_L}\d]){re.escape(q.surface)}(?![{_L}\d])", text, re.IGNORECASE) is not None
+    percent = "%" if q.unit == "%" else ""
+    if (q.values, percent) in found:
+        return True
+    if q.kind == "range":
+        return all(((value,), percent) in found for value in q.values)
+    written = rf"(?<![{_L}\d.,]){re.escape(q.surface)}(?![{_L}\d])"
+    return q.kind == "size" and re.search(written, text) is not None
