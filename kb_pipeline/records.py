@@ -224,13 +224,18 @@ class Draft(Record):
 
 
 class Reject(Record):
-    """Something that did not become knowledge, and why. ``excerpt`` is cut to 200 code points."""
+    """Something that did not become knowledge, and why. ``excerpt`` is cut to 200 code points.
+
+    ``quarantined`` marks what should have become knowledge but failed a proof, apart from what is none (questions,
+    fragments, navigation).
+    """
 
     stage: str
     where: str
     reason: str
     detail: str = ""
     excerpt: str = ""
+    quarantined: bool = False
 
 
 class Extraction(Record):

@@ -97,7 +97,10 @@ class Engine(Protocol):
     name: str
 
     def version(self, task: str) -> str:
-        """What a recipe records for ``task`` (``extract``, ``judge``, ``tag``, ``questions``)."""
+        """What a recipe records for ``task`` (``extract``, ``judge``, ``tag``, ``questions``) beside its code."""
+
+    def modules(self, task: str) -> tuple[str, ...]:
+        """Names of the modules whose code decides what ``task`` gives."""
 
     def extract(self, chunk: Chunk) -> Extraction:
         """Drafts and rejects of one chunk; spans are checked again outside."""
@@ -195,8 +198,8 @@ class Inputs(Protocol):
 class Previous(Protocol):
     """What this stage published before."""
 
-    def keys(self) -> list[str]:
-        """Sorted keys."""
+    def inputs(self) -> Mapping[str, str]:
+        """Each key and the hash of what it was made from (``Output.inputs`` of the run that made it)."""
 
     def records(self, key: str) -> tuple[Record, ...]:
         """The records under one key; empty where there are none."""
@@ -204,10 +207,18 @@ class Previous(Protocol):
 
 @dataclass(frozen=True)
 class Output:
-    """What a ``whole`` stage publishes: groups of records by key; a key in neither is left as it is."""
+    """What a ``whole`` stage publishes: groups of records by key; a key in neither is left as it is.
 
-    upserts: Mapping[str, tuple[Record, ...]]
+    ``inputs`` may name the hash that each upsert was made from. ``version`` is the data version of a stage that keeps
+    its artefacts in the index rather than in files.
+    """
+
+    upserts: Mapping[str, tuple[Record, ...]] = field(default_factory=dict)
     deletes: frozenset[str] = frozenset()
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    version: str | None = None
+    kept: int = 0
+    warnings: tuple[str, ...] = ()
     rejects: tuple[Reject, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
 
