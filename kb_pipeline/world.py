@@ -142,8 +142,9 @@ class Snapshot(Protocol):
 class Index(Protocol):
     """Generations of rows. Readers are served by the live one alone."""
 
-    def hashes(self, generation: str) -> dict[str, str]:
-        """Row id to content hash of one generation: what a delta is computed from."""
+    def hashes(self, generation: str) -> dict[str, tuple[str, str]]:
+        """Row id to ``(rules.ids.row_hash, doc_id)`` of one generation, masked rows included: what a delta is
+        computed from."""
 
     def write(
         self, base: str | None, rows: Sequence[Row], vectors: Vectors, vectored: Sequence[bool], deletes: Sequence[str]
@@ -192,7 +193,7 @@ class Inputs(Protocol):
         """Sorted keys (document ids for per-source stages) that ``stage`` holds now."""
 
     def records(self, stage: str, key: str) -> tuple[Record, ...]:
-        """The records under one key; empty where there are none."""
+        """The records under one key (of ``normalized`` the Meta alone); empty where there are none."""
 
 
 class Previous(Protocol):

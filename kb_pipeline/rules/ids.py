@@ -6,6 +6,8 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
+from kb_pipeline.records import Row
+
 _SPACE = re.compile(r"\s+")
 _QUOTES = str.maketrans({"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u2013": "-", "\u2014": "-"})
 
@@ -60,3 +62,23 @@ def item_id(draft: str) -> str:
 def combine(hashes: Iterable[str]) -> str:
     """One hash over many, independent of their order."""
     return digest(*sorted(hashes))
+
+
+def row_hash(row: Row) -> str:
+    """The hash of a row's content: what tells whether the index must write it again."""
+    return digest(row.model_dump_json())
+
+
+def doc_id(source: str, path: str) -> str:
+    """``<source>/<path>``; a part that would not fit a file name with our extensions is cut and keeps a short hash."""
+    parts = [part if len(part.encode()) <= _NAME_LIMIT else _shortened(part) for part in path.split("/")]
+    return "/".join((source, *parts))
+
+
+_NAME_LIMIT = 200  # bytes; file systems allow 255, ``.meta.json`` and temporary names need room
+
+
+def _shortened(part: str) -> str:
+    stem, dot, extension = part.rpartition(".")
+    tail = f"-{digest(part)[:12]}{dot}{extension}" if stem and len(extension) <= 16 else f"-{digest(part)[:12]}"
+    return part.encode()[: _NAME_LIMIT - len(tail.encode())].decode(errors="ignore") + tail
