@@ -195,6 +195,9 @@ class Inputs(Protocol):
     def records(self, stage: str, key: str) -> tuple[Record, ...]:
         """The records under one key (of ``normalized`` the Meta alone); empty where there are none."""
 
+    def broken(self, stage: str, key: str) -> bool:
+        """Whether a person's edit left the file under ``key`` unreadable; it has been reported then."""
+
 
 class Previous(Protocol):
     """What this stage published before."""
