@@ -166,6 +166,12 @@ class Index(Protocol):
     def promote(self, generation: str) -> None:
         """Make ``generation`` the live one, atomically."""
 
+    def pin(self, generation: str) -> None:
+        """Serve readers from ``generation``, an earlier one, until a new candidate comes (rollback)."""
+
+    def pinned(self) -> tuple[str, str] | None:
+        """The pinned generation and the candidate that was newest when it was pinned, or None."""
+
     def mask(self, docs: frozenset[str]) -> None:
         """Hide these documents in every retained generation, from the next request on."""
 
