@@ -3,34 +3,51 @@
 Knows the files' shape, not what a source type means: ``sources/`` checks types.
 """
 
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pydantic import Field, ValidationError
+
+from kb_pipeline.errors import SettingsError
 from kb_pipeline.records import Project, Record, Source, Taxonomy
+from kb_pipeline.refresh import refresh_due
+from kb_pipeline.registry import read_sources, read_taxonomy, slug
+from kb_pipeline.yaml_lines import Located, expected, near, read
+
+__all__ = ["Options", "Settings", "find_root", "load", "refresh_due", "slug"]
+
+SOURCES, TAXONOMY, DOTENV = "sources.yaml", "taxonomy.yaml", ".env"
+PREFIX = "KB_"
 
 
 class Options(Record):
     """Numbers that a user may set in ``settings:`` of ``sources.yaml`` or as ``KB_<NAME>`` in the environment."""
 
-    engine: str = "extractive"
-    embedder: str = "minilm"
-    chunk_min: int = 400
-    chunk_target: int = 1200
-    chunk_max: int = 2400
+    engine: str = Field("extractive", min_length=1)
+    embedder: str = Field("minilm", min_length=1)
+    chunk_min: int = Field(400, ge=1)
+    chunk_target: int = Field(1200, ge=1)
+    chunk_max: int = Field(2400, ge=1)
     embed_chunks: bool = False
-    dedup_candidate: float = 0.86
-    category_margin: float = 0.02
-    eval_items: int = 100
-    eval_floor_recall10: float = 0.7
-    eval_tolerance: float = 0.05
-    retained_generations: int = 3
-    convert_memory_mb: int = 1536
-    convert_seconds: int = 30
+    dedup_candidate: float = Field(0.86, ge=0, le=1)
+    category_margin: float = Field(0.02, ge=0, le=1)
+    eval_items: int = Field(100, ge=0)
+    eval_floor_recall10: float = Field(0.7, ge=0, le=1)
+    eval_tolerance: float = Field(0.05, ge=0, le=1)
+    retained_generations: int = Field(3, ge=1)
+    convert_memory_mb: int = Field(1536, ge=64)
+    convert_seconds: int = Field(30, ge=1)
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything a run needs to know before it starts. ``root`` holds ``sources.yaml`` and ``kb/``."""
+    """Everything a run needs to know before it starts. ``root`` holds ``sources.yaml`` and ``kb/``.
+
+    ``lines`` maps ``<source id>``, ``<source id>.type`` and ``<source id>.options.<name>`` to lines of
+    ``sources.yaml``, for messages only.
+    """
 
     root: Path
     sources: tuple[Source, ...] = ()
@@ -38,6 +55,7 @@ class Settings:
     taxonomy: Taxonomy = field(default_factory=Taxonomy)
     options: Options = field(default_factory=Options)
     default_project: str | None = None
+    lines: Mapping[str, int] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def kb(self) -> Path:
@@ -47,3 +65,114 @@ class Settings:
     def source(self, source_id: str) -> Source:
         """The source of that id; ``KeyError`` if there is none."""
         return {s.id: s for s in self.sources}[source_id]
+
+
+Check = Callable[[Settings], Sequence[str]]
+
+
+def find_root(start: Path) -> Path:
+    """The nearest folder at or above ``start`` that holds ``sources.yaml``. Raises ``SettingsError`` if none does."""
+    start = start.absolute()
+    for folder in (start, *start.parents):
+        if (folder / SOURCES).is_file():
+            return folder
+    raise _no_root(start, f"neither this folder nor one above it holds {SOURCES}.")
+
+
+def load(root: Path, environ: Mapping[str, str] | None = None, check: Check | None = None) -> Settings:
+    """The settings of the knowledge base at ``root``; ``environ`` defaults to the process's own environment.
+
+    ``KB_<OPTION>`` in ``environ`` wins over ``.env``, which wins over ``settings:`` in ``sources.yaml``. ``check``
+    may add mistakes that only rooms above know (``sources.check_types``). A missing ``taxonomy.yaml`` is an empty one.
+
+    Raises ``SettingsError`` with every mistake of all files in ``mistakes``, each ``file:line: what. cure``.
+    """
+    root = root.absolute()
+    sources, taxonomy = _open(root / SOURCES), _open(root / TAXONOMY)
+    if sources is None:
+        raise _no_root(root, f"there is no {SOURCES} here.")
+    registry = read_sources(sources)
+    options, wrong = _options(sources, root, os.environ if environ is None else environ)
+    settings = Settings(
+        root=root,
+        sources=registry.sources,
+        projects=registry.projects,
+        taxonomy=read_taxonomy(taxonomy) if taxonomy else Taxonomy(),
+        options=options,
+        default_project=registry.default_project,
+        lines=registry.lines,
+    )
+    mistakes = _in_order([*sources.rendered(), *(check(settings) if check else ())])
+    mistakes += [*(taxonomy.rendered() if taxonomy else ()), *wrong]
+    if mistakes:
+        what = f"{len(mistakes)} mistake{'s' if len(mistakes) > 1 else ''} in the settings."
+        raise SettingsError(what, where=str(root), mistakes=tuple(mistakes))
+    return settings
+
+
+def _no_root(where: Path, what: str) -> SettingsError:
+    cure = "Run `kb init DIR` to start a knowledge base, or name one with --root DIR or KB_ROOT."
+    return SettingsError(what, where=str(where), cure=cure)
+
+
+def _open(path: Path) -> Located | None:
+    try:
+        return read(path)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise SettingsError(
+            f"cannot be read: {error.strerror}.", where=str(path), cure="Make it a readable file."
+        ) from error
+
+
+def _in_order(mistakes: Sequence[str]) -> list[str]:
+    """Lines of one file sorted by line; what has no line comes first."""
+
+    def line(mistake: str) -> int:
+        number = mistake.split(":", 2)[1:2]
+        return int(number[0]) if number and number[0].isdigit() else 0
+
+    return sorted(mistakes, key=line)
+
+
+def _options(file: Located, root: Path, environ: Mapping[str, str]) -> tuple[Options, list[str]]:
+    """The options after ``settings:``, ``.env`` and ``environ``, and the mistakes that are not in ``file`` itself."""
+    raw = file.data.get("settings") if isinstance(file.data, Mapping) else None
+    options = (None if raw is None else file.record(Options, raw, ("settings",), "settings: ", {})) or Options()
+    found: dict[str, object] = {}
+    mistakes: list[str] = []
+    for place, variable, text in _variables(root, environ):
+        name = variable.removeprefix(PREFIX).lower()
+        if name not in Options.model_fields:
+            if hint := near(variable, [PREFIX + known.upper() for known in Options.model_fields], cutoff=0.85):
+                mistakes.append(f"{place}: unknown variable {variable}. {hint}Correct or remove it.")
+            continue
+        try:
+            found[name] = getattr(Options.model_validate({name: text}), name)
+        except ValidationError as error:
+            wanted = expected(error.errors(include_url=False)[0])
+            mistakes.append(f"{place}: {variable} must be {wanted}, not {text!r}. Correct or remove it.")
+    options = options.model_copy(update=found)
+    sizes = (options.chunk_min, options.chunk_target, options.chunk_max)
+    if not sizes[0] < sizes[1] < sizes[2]:
+        rule = "chunk_min, chunk_target and chunk_max must rise"
+        mistakes.append(f"settings: {rule}, but are {', '.join(map(str, sizes))}. Correct one of them.")
+    return options, mistakes
+
+
+def _variables(root: Path, environ: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+    """``(place, name, text)`` of each ``KB_…`` variable that is not empty, the stronger place last."""
+    dotenv = root / DOTENV
+    if dotenv.is_file():
+        from dotenv.parser import parse_stream  # most knowledge bases have no .env, and start-up counts
+
+        with dotenv.open(encoding="utf-8-sig") as stream:
+            for binding in parse_stream(stream):
+                start = binding.original.string
+                line = binding.original.line + start[: len(start) - len(start.lstrip())].count("\n")
+                if binding.key and binding.key.startswith(PREFIX) and binding.value:
+                    yield f"{DOTENV}:{line}", binding.key, binding.value
+    for name in sorted(environ):
+        if name.startswith(PREFIX) and environ[name]:
+            yield "environment", name, environ[name]
