@@ -48,6 +48,12 @@ class SourceUnavailable(KbError):
     code = "source-unavailable"
 
 
+class PageGone(SourceUnavailable):
+    """The server says that this page no longer exists (404 or 410): what was made of it may go."""
+
+    code = "page-gone"
+
+
 class ConversionError(KbError):
     """One document cannot be converted: it is quarantined with this reason."""
 
