@@ -2,31 +2,25 @@
 
 import ast
 import re
-import subprocess
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 from kb_pipeline import records
+from kb_pipeline_tests.project import ROOT, dependencies, distribution, lines_holding, name, pyproject, tracked
 
-ROOT = Path(__file__).resolve().parents[1]
 MAX_FILE_LINES = 350
 MAX_FUNCTION_LINES = 60
-REASONED = {"kb_pipeline/records.py": "the narrow waist: whoever reads one shape wants the others on the same page"}
+REASONED = {
+    "kb_pipeline/records.py": "the narrow waist: whoever reads one shape wants the others on the same page",
+    "kb_pipeline_tests/test_settings.py": "one file that a user writes, one file of its mistakes",
+    "kb_pipeline_tests/test_settings.py:test_every_mistake_is_listed_at_once": "that they are many is the point",
+}
 """What may be longer, as ``path`` or ``path:function``, and why."""
 
 VAGUE = {"utils", "util", "helpers", "helper", "common", "manager", "managers", "base", "misc", "shared"}
 # A letter in brackets keeps a pattern from finding itself.
 UNFINISHED = re.compile(r"\b([T]ODO|[F]IXME|[X]XX|[H]ACK)\b")
 OF_ONE_MACHINE = re.compile(r"(?<![\w.~])/([w]ork/|[r]oot/|[h]ome/\w|[U]sers/\w|[m]nt/\w)")
-BINARY = {".pdf", ".docx", ".png", ".onnx", ".bin"}
-
-
-def tracked(*patterns: str) -> list[Path]:
-    """The project's files that match, without what git ignores."""
-    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--deduplicate", "--", *patterns]
-    names = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
-    return [ROOT / name for name in names if (ROOT / name).is_file()]
 
 
 def modules() -> list[Path]:
@@ -39,22 +33,6 @@ def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield node
-
-
-def name(path: Path) -> str:
-    """A path as the reader of a failure wants it."""
-    return path.relative_to(ROOT).as_posix()
-
-
-def lines_holding(pattern: re.Pattern[str], paths: list[Path]) -> list[str]:
-    """``path:line: text`` of every match in the text files among ``paths``."""
-    return [
-        f"{name(path)}:{number}: {line.strip()[:100]}"
-        for path in paths
-        if path.suffix not in BINARY
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
-        if pattern.search(line)
-    ]
 
 
 def test_files_and_functions_are_short() -> None:
@@ -140,8 +118,8 @@ def test_versions_are_pinned_by_name_alone() -> None:
     lines = [line for line in (ROOT / "constraints.txt").read_text().splitlines() if not line.startswith("#")]
     pins = [re.fullmatch(r"([A-Za-z0-9._-]+)==[A-Za-z0-9.+!]+", line) for line in lines]
     assert [line for line, pin in zip(lines, pins, strict=True) if not pin] == []
-    pinned = {normal(pin[1]) for pin in pins if pin}
-    assert dependencies(("dependencies", "dev")) - pinned == set()
+    pinned = {distribution(pin[1]) for pin in pins if pin}
+    assert dependencies("dev") - pinned == set()
 
 
 def test_ci_runs_what_a_desk_runs() -> None:
@@ -149,16 +127,4 @@ def test_ci_runs_what_a_desk_runs() -> None:
     assert (ROOT / ".ci/run").read_text().rstrip().endswith("exec make test")
     pytest_lines = [line for line in (ROOT / "Makefile").read_text().splitlines() if "/pytest" in line]
     assert pytest_lines == ["\t$(BIN)/pytest -n 2"]
-    assert "-m " not in tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"]["addopts"]
-
-
-def normal(requirement: str) -> str:
-    """A requirement's name as indexes compare it."""
-    return re.sub(r"[-_.]+", "-", re.split(r"[\[<>=!~; ]", requirement)[0]).lower()
-
-
-def dependencies(groups: tuple[str, ...]) -> set[str]:
-    """Names in ``dependencies`` and in the extras of ``pyproject.toml``."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    table = {"dependencies": project["dependencies"], **project["optional-dependencies"]}
-    return {normal(requirement) for group in groups for requirement in table[group]}
+    assert "-m " not in pyproject()["tool"]["pytest"]["ini_options"]["addopts"]
