@@ -9,6 +9,7 @@ import pytest
 import typer
 from typer.core import TyperGroup
 
+from kb_pipeline.settings import load
 from kb_pipeline_tests.project import ROOT, dependencies, name, tracked
 
 README = ROOT / "README.md"
@@ -110,6 +111,24 @@ def test_every_page_is_reachable() -> None:
     """Whoever starts at the README finds every page of ``docs``."""
     found = {(README.parent / link).resolve() for link in LINK.findall(README.read_text())}
     assert [name(page) for page in tracked("docs/*.md") if page not in found] == []
+
+
+@pytest.mark.parametrize("page", pages(), ids=name)
+def test_settings_can_be_copied(page: Path, tmp_path: Path) -> None:
+    """Each example of ``sources.yaml`` or ``taxonomy.yaml`` on a page is accepted as it stands, or with the top lines
+    that it leaves out.
+    """
+    for number, block in enumerate(blocks(page, "yaml")):
+        root = tmp_path / str(number)
+        root.mkdir()
+        given = set(re.findall(r"^(\w+):", block, re.MULTILINE))
+        file = "taxonomy.yaml" if given & {"categories", "tags"} else "sources.yaml"
+        left_out = {"version": "version: 1\n", "categories": "categories: []\n", "sources": "sources: []\n"}
+        wanted = ("version", "categories" if file == "taxonomy.yaml" else "sources")
+        if given & {"sources", "projects", "settings", "categories", "tags"}:
+            (root / "sources.yaml").write_text("version: 1\nsources: []\n")
+            (root / file).write_text("".join(left_out[key] for key in wanted if key not in given) + block)
+            load(root, environ={})
 
 
 @pytest.mark.parametrize(("page", "command"), commands())
