@@ -90,28 +90,33 @@ class _Session:
             self._requests = [compiled.create_infer_request() for _ in range(2 * streams)]
         except RuntimeError as error:
             raise _refusal(f"OpenVINO cannot run the model: {error}", _LAST_RESORT) from error
-        # Runs at exit too, while the interpreter is whole: OpenVINO aborts when its threads outlive that.
-        self.close = weakref.finalize(self, _release, self._requests, [core, compiled])
+        self._running = threading.Lock()
+        # Runs at exit too, while the interpreter is whole: OpenVINO aborts the process when its work outlives that.
+        self.close = weakref.finalize(self, _release, self._running, self._requests, [core, compiled])
 
     def run(self, tokens: list[list[int]]) -> Vectors:
         """Unit vectors ``(len(tokens), 384)``; returns or raises with no request under way."""
         vectors = np.zeros((len(tokens), _DIM), dtype=np.float32)
-        pending: dict[int, tuple[list[int], Mask]] = {}
-        try:
-            for turn, batch in enumerate(_batches([len(ids) for ids in tokens])):
-                slot = turn % len(self._requests)
-                if slot in pending:
-                    self._collect(slot, *pending.pop(slot), vectors)
-                ids, mask = _pad([tokens[i] for i in batch])
-                inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
-                self._requests[slot].start_async(inputs)
-                pending[slot] = batch, mask
-            for slot, (batch, mask) in pending.items():
-                self._collect(slot, batch, mask, vectors)
-        finally:
-            for request in self._requests:
-                request.wait()
+        with self._running:
+            try:
+                self._run(tokens, vectors)
+            finally:
+                for request in self._requests:
+                    request.wait()
         return vectors
+
+    def _run(self, tokens: list[list[int]], vectors: Vectors) -> None:
+        pending: dict[int, tuple[list[int], Mask]] = {}
+        for turn, batch in enumerate(_batches([len(ids) for ids in tokens])):
+            slot = turn % len(self._requests)
+            if slot in pending:
+                self._collect(slot, *pending.pop(slot), vectors)
+            ids, mask = _pad([tokens[i] for i in batch])
+            inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
+            self._requests[slot].start_async(inputs)
+            pending[slot] = batch, mask
+        for slot, (batch, mask) in pending.items():
+            self._collect(slot, batch, mask, vectors)
 
     def _collect(self, slot: int, batch: list[int], mask: Mask, vectors: Vectors) -> None:
         request = self._requests[slot]
@@ -120,7 +125,9 @@ class _Session:
         vectors[batch] = summed / np.linalg.norm(summed, axis=1, keepdims=True)
 
 
-def _release(requests: list[Any], owners: list[Any]) -> None:
+def _release(running: threading.Lock, requests: list[Any], owners: list[Any]) -> None:
+    """Destroy requests before the model and the model before its core, once nothing runs; nothing runs after."""
+    running.acquire()
     for request in requests:
         request.wait()
     requests.clear()

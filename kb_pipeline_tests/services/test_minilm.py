@@ -156,6 +156,19 @@ def test_a_process_that_embedded_ends_in_silence(ending: str) -> None:
         assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
+def test_a_process_may_end_while_a_background_thread_embeds() -> None:
+    """Work under way in a daemon thread neither aborts the process at exit nor complains."""
+    code = (
+        "import threading, time\nfrom kb_pipeline.services.minilm import MiniLM\n"
+        "model = MiniLM()\nmodel.embed(['warm'])\n"
+        "def work():\n    while True: model.embed(['some text of a few words'] * 1000)\n"
+        "threading.Thread(target=work, daemon=True).start()\ntime.sleep(0.3)\n"
+    )
+    for _ in range(5):
+        done = _python(code)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
 def test_an_interrupt_in_the_middle_ends_cleanly() -> None:
     """Ctrl-C while batches are under way is a KeyboardInterrupt, not an abort."""
     code = (
