@@ -549,3 +549,102 @@ class StageReport(Record):
     data_version: str = ""
     warnings: tuple[str, ...] = ()
     details: Mapping[str, Any] = Field(default_factory=dict)
+
+
+# --- views: what a face shows ------------------------------------------------------------------------------------
+
+
+class Brief(Record):
+    """An item in one line."""
+
+    id: str
+    statement: str
+    category: str
+    status: Status
+    start: int = 0
+    end: int = 0
+
+
+class Passage(Record):
+    """A quote where it stands: the text ``before`` and ``after`` it, and whether it still stands there."""
+
+    citation: Citation
+    title: str
+    heading: str
+    before: str
+    after: str
+    proven: bool
+
+
+class ItemView(Record):
+    """An item, its proofs in context, what stands near it, and the decisions that made it."""
+
+    item: Item
+    passages: tuple[Passage, ...]
+    neighbours: tuple[Brief, ...]
+    decisions: tuple[DedupDecision, ...]
+
+
+class DocumentView(Record):
+    """A document with the items that it proves, in order."""
+
+    meta: Meta
+    text: str
+    items: tuple[Brief, ...]
+    rejects: tuple[Reject, ...]
+
+
+class SourceStatus(Record):
+    """The state of a source. ``stale`` is why it will run next, ``failed`` why it could not be read."""
+
+    id: str
+    type: str
+    documents: int
+    failed_documents: int
+    deleted_documents: int
+    items: int
+    last_read: str | None = None
+    stale: str | None = None
+    failed: str | None = None
+    failed_at: str | None = None
+
+
+class StageStatus(Record):
+    """The state of a whole stage."""
+
+    stage: str
+    last_run: str | None
+    artefacts: int
+    stale: str | None = None
+
+
+class Overview(Record):
+    """The state of everything."""
+
+    root: str
+    sources: tuple[SourceStatus, ...]
+    stages: tuple[StageStatus, ...]
+    live: str | None
+    candidate: str | None
+    pinned: str | None
+    generations: tuple[str, ...]
+    rows: Mapping[str, int]
+    items: Mapping[str, int]
+    quarantine: tuple[Reject, ...]
+    warnings: tuple[str, ...]
+
+
+class BuildReport(Record):
+    """What one build did; ``next_steps`` say what to look at."""
+
+    documents: Mapping[str, int]
+    stages: Mapping[str, Mapping[str, float]]
+    engine: Mapping[str, float]
+    files_written: int
+    generation: str | None
+    live: str | None
+    warnings: tuple[str, ...]
+    failed: tuple[str, ...] = ()
+    quarantined: int = 0
+    seconds: float = 0.0
+    next_steps: tuple[str, ...] = ()

@@ -53,6 +53,9 @@ class Embedder(Protocol):
     def recall(self, keys: Sequence[bytes]) -> tuple[Vectors, npt.NDArray[np.bool_]]:
         """Cached vectors ``(n, dim)`` and which were found (rows of the others are zero); computes nothing."""
 
+    def close(self) -> None:
+        """Free the model; an embedder that was never asked holds none."""
+
 
 class VectorCache(Protocol):
     """Vectors by the hash of model and text; losing it costs time only."""
@@ -69,6 +72,9 @@ class Converter(Protocol):
 
     def convert(self, docs: Sequence[RawDoc]) -> Iterator[Converted | Exception]:
         """One result a document, in order; a ``ConversionError`` in place of a document that failed."""
+
+    def close(self) -> None:
+        """End the worker processes; none may be left."""
 
 
 @dataclass(frozen=True)
