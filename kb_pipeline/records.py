@@ -250,7 +250,11 @@ class Extraction(Record):
 
 
 class Side(Record):
-    """One side of a pair, as a judge sees it: content only, no id or path."""
+    """One side of a pair, as a judge sees it: content only, no id or path.
+
+    ``lineage`` is an opaque name, the same on both sides where versions of one document state them; only then is there
+    an ``effective_date``.
+    """
 
     statement: str
     detail: str = ""
@@ -265,7 +269,7 @@ class Pair(Record):
     """Two statements above the candidate threshold. ``cosine`` and ``ratio`` (0 to 1) are rounded to 3 decimals.
 
     ``guard`` names the first guard that fired (``numbers``, ``versions``, ``units``, ``negation``, ``antonyms``,
-    ``entities``) or is empty.
+    ``scope``, ``entities``, ``context``) or is empty.
     """
 
     a: Side
@@ -304,13 +308,15 @@ class DedupDecision(Record):
 class Occurrence(Record):
     """Where a draft stands: the document, the chunk's content hash, the draft's hash.
 
-    ``text_key`` is ``Embedder.key`` of the canonical statement in hex, so that a vector is found without the draft.
+    ``text_key`` is ``Embedder.key`` of the canonical statement in hex, so that a vector is found without the draft;
+    ``topic`` is the draft's.
     """
 
     draft: str
     text_key: str
     doc_id: str
     chunk_hash: str
+    topic: str = ""
 
 
 class Cluster(Record):

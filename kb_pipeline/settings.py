@@ -31,7 +31,7 @@ class Options(Record):
     chunk_target: int = Field(1200, ge=1)
     chunk_max: int = Field(2400, ge=1)
     embed_chunks: bool = False
-    dedup_candidate: float = Field(0.86, ge=0, le=1)
+    dedup_candidate: float = Field(0.8, ge=0, le=1)
     category_margin: float = Field(0.02, ge=0, le=1)
     eval_items: int = Field(100, ge=0)
     eval_floor_recall10: float = Field(0.7, ge=0, le=1)
@@ -45,7 +45,7 @@ class Options(Record):
 class Settings:
     """Everything a run needs to know before it starts. ``root`` holds ``sources.yaml`` and ``kb/``.
 
-    ``lines`` maps ``<source id>``, ``<source id>.type`` and ``<source id>.options.<name>`` to lines of
+    ``lines`` maps ``<source id>``, and that with ``.type``, ``.uri`` or ``.options.<name>`` behind it, to lines of
     ``sources.yaml``, for messages only.
     """
 
