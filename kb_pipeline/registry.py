@@ -62,7 +62,8 @@ def slug(name: str) -> str:
 def _lines(file: Located, entries: Sequence[tuple[Where, Source]]) -> Iterator[tuple[str, int]]:
     for where, entry in reversed(entries):
         yield entry.id, file.line(where)
-        yield f"{entry.id}.type", file.line((*where, "type"))
+        for key in ("type", "uri"):
+            yield f"{entry.id}.{key}", file.line((*where, key))
         for name in entry.options:
             yield f"{entry.id}.options.{name}", file.line((*where, "options", name))
 

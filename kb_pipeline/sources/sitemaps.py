@@ -1,0 +1,105 @@
+"""Sitemaps (sitemaps.org, protocol 0.9): XML, gzipped XML or plain lists, and indexes of them, all bounded."""
+
+import zlib
+from collections.abc import Iterator
+from typing import Literal
+from xml.parsers import expat
+
+from kb_pipeline.errors import SourceUnavailable
+from kb_pipeline.sources.urls import normal
+from kb_pipeline.world import Fetcher
+
+_MAX_SITEMAPS = 100
+_MAX_BYTES = 50 * 1024 * 1024  # the protocol's own limit
+_MAX_URLS = 50_000  # the same
+
+Entry = tuple[Literal["page", "sitemap"], str]
+
+
+def pages(sitemap: str, fetcher: Fetcher, allow_private: bool) -> Iterator[str]:
+    """The pages, as ``normal`` URLs, that ``sitemap`` and the sitemaps it names list.
+
+    Raises ``SourceUnavailable`` where one of them cannot be read: the listing would be incomplete.
+    """
+    waiting, seen = [normal(sitemap)], set[str]()
+    while waiting:
+        url = waiting.pop(0)
+        if url in seen:
+            continue
+        seen.add(url)
+        if len(seen) > _MAX_SITEMAPS:
+            what = f"names more than {_MAX_SITEMAPS} sitemaps."
+            raise SourceUnavailable(what, where=sitemap, cure="List the sitemaps you need as uri: instead.")
+        content = fetcher.get(url, allow_private=allow_private).content
+        for kind, address in entries(content, url):
+            try:
+                address = normal(address)
+            except ValueError:
+                continue  # neither this sitemap's site nor any other has such a page
+            if kind == "page":
+                yield address
+            else:
+                waiting.append(address)
+
+
+def entries(content: bytes, url: str) -> list[Entry]:
+    """What one sitemap lists, in its order. Raises ``SourceUnavailable`` where it is none."""
+    try:
+        text = _unpacked(content)
+        found = _parsed(text) if text.lstrip()[:1] == b"<" else _lines(text)
+    except (zlib.error, expat.ExpatError, UnicodeDecodeError, _NotASitemap) as error:
+        cure = "Name a sitemap as uri:, or the pages themselves without sitemap: true."
+        raise SourceUnavailable(f"is no sitemap ({error}).", where=url, cure=cure) from error
+    return found[:_MAX_URLS]
+
+
+class _NotASitemap(Exception):
+    pass
+
+
+def _unpacked(content: bytes) -> bytes:
+    if not content.startswith(b"\x1f\x8b"):
+        return content
+    text = zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(content, _MAX_BYTES + 1)
+    if len(text) > _MAX_BYTES:
+        raise _NotASitemap(f"more than {_MAX_BYTES >> 20} MB")
+    return text
+
+
+def _lines(text: bytes) -> list[Entry]:
+    lines = [line.strip() for line in text.decode("utf-8-sig").splitlines()]
+    if not all(line.startswith(("http://", "https://")) for line in lines if line):
+        raise _NotASitemap("neither XML nor a list of URLs")
+    return [("page", line) for line in lines if line]
+
+
+def _parsed(text: bytes) -> list[Entry]:
+    """``<loc>`` of each ``<url>`` and ``<sitemap>``, whatever the prefix; those of images and videos are left out."""
+    found: list[Entry] = []
+    path: list[str] = []
+    words: list[str] = []
+
+    def start(name: str, attributes: dict[str, str]) -> None:
+        path.append(name.rpartition(":")[2].lower() if ":" not in name or name.endswith((":url", ":sitemap")) else name)
+        words.clear()
+
+    def end(name: str) -> None:
+        if len(path) == 3 and name.rpartition(":")[2].lower() == "loc" and path[1] in ("url", "sitemap"):
+            found.append(("page" if path[1] == "url" else "sitemap", "".join(words).strip()))
+        path.pop()
+
+    def doctype(*_: object) -> None:
+        raise _NotASitemap("it declares a document type")
+
+    parser = expat.ParserCreate()
+    parser.StartElementHandler, parser.EndElementHandler = start, end
+    parser.CharacterDataHandler = words.append
+    parser.StartDoctypeDeclHandler = doctype
+    parser.Parse(text, True)
+    if path or not _is_sitemap(text):
+        raise _NotASitemap("its root is neither urlset nor sitemapindex")
+    return found
+
+
+def _is_sitemap(text: bytes) -> bool:
+    return b"urlset" in text[:4096] or b"sitemapindex" in text[:4096]
