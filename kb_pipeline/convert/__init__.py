@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from kb_pipeline.convert import code, html, mail, markdown, notebook, office, pdf, table, text
-from kb_pipeline.convert.cleaning import hardly_any_text
+from kb_pipeline.convert.cleaning import clean, hardly_any_text
 from kb_pipeline.convert.sniffing import sniff, zip_kind
 from kb_pipeline.convert.versions import converter_versions
 from kb_pipeline.errors import ConversionError
@@ -98,7 +98,17 @@ def convert(doc: RawDoc) -> Converted:
     """
     kind, warnings = _identify(doc)
     result = FORMATS[kind].convert(doc, kind)
-    return result.model_copy(update={"warnings": warnings + result.warnings}) if warnings else result
+    return result.model_copy(
+        update={
+            "title": _one_line(result.title),
+            "authors": tuple(name for name in map(_one_line, result.authors) if name),
+            "warnings": warnings + result.warnings,
+        }
+    )
+
+
+def _one_line(name: str) -> str:
+    return " ".join(clean(name).split())
 
 
 def _stated_kind(doc: RawDoc) -> str:

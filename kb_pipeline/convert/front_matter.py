@@ -4,6 +4,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from datetime import date, datetime
+from math import isfinite
 from typing import Any, NamedTuple
 
 import yaml
@@ -87,6 +88,8 @@ def _plain(value: Any) -> Any:
         case list() | tuple() | set():
             return [_plain(v) for v in value]
         case bool() | int() | None:
+            return value
+        case float() if isfinite(value):
             return value
         case datetime() | date():
             return value.isoformat()
