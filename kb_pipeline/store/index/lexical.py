@@ -1,0 +1,151 @@
+"""Words: a tantivy index over our analyser's tokens. Knows keys of rows and terms of a scope, no generation."""
+
+import json
+import os
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import tantivy
+
+from kb_pipeline.records import Scope
+from kb_pipeline.rules.analyser import analyse
+from kb_pipeline.store.index.rows import Keys
+from kb_pipeline.world import Vectors
+
+_META = "meta.json"
+_HEAP = 15_000_000, 200_000_000
+"""Bytes of a writer's heap for an update and for a build; a larger heap writes fewer, larger segments."""
+_MANY = 5_000
+
+_Clause = tuple[tantivy.Occur, tantivy.Query]
+
+
+def _schema() -> tantivy.Schema:
+    builder = tantivy.SchemaBuilder()
+    builder.add_text_field("text", tokenizer_name="whitespace", index_option="freq")
+    builder.add_text_field("scope", tokenizer_name="raw", index_option="basic")
+    builder.add_unsigned_field("key", indexed=True, fast=True)
+    return builder.build()
+
+
+SCHEMA = _schema()
+
+
+def write(folder: Path, base: Path | None, gone: Keys, added: Iterable[pa.Table]) -> None:
+    """Make the index in ``folder`` from that in ``base`` (shared by hard links) less ``gone``, plus ``added`` tables.
+
+    One writing thread, so that equal input gives equal segments. Raises ``OSError`` where it cannot be written.
+    """
+    folder.mkdir()
+    try:
+        _write(folder, base, gone, added)
+    except ValueError as error:  # what tantivy raises for a full disk
+        raise OSError(f"the lexical index: {error}") from error
+
+
+def _write(folder: Path, base: Path | None, gone: Keys, added: Iterable[pa.Table]) -> None:
+    tables = [table for table in added if table.num_rows]
+    if base is not None:
+        _link(base, folder)
+    index = tantivy.Index.open(str(folder)) if base is not None else tantivy.Index(SCHEMA, str(folder))
+    writer = index.writer(_HEAP[sum(table.num_rows for table in tables) > _MANY], 1)
+    for key in gone.tolist():
+        writer.delete_documents_by_term("key", key)
+    for table in tables:
+        for document in _documents(table):
+            writer.add_document(document)
+    writer.commit()
+    writer.wait_merging_threads()
+
+
+def _link(base: Path, folder: Path) -> None:
+    """Share the segments that ``base`` really uses: what a merge left behind stays behind."""
+    meta = json.loads((base / _META).read_text())
+    used = {segment["segment_id"].replace("-", "") for segment in meta["segments"]}
+    for path in base.iterdir():
+        if path.name.partition(".")[0] in used:
+            share(path, folder / path.name)
+    shutil.copyfile(base / _META, folder / _META)
+
+
+def share(path: Path, target: Path) -> None:
+    """A hard link, or a copy where the file system has none."""
+    try:
+        os.link(path, target)
+    except OSError:
+        shutil.copyfile(path, target)
+
+
+def _documents(table: pa.Table) -> Iterator[tantivy.Document]:
+    names = ("key", "text", "heading", "title", "kind", "category", "doc_id", "docs")
+    for key, text, heading, title, kind, category, doc, docs in zip(
+        *(table.column(name).to_pylist() for name in names), strict=True
+    ):
+        above = _above(heading if title in heading else f"{title}\n{heading}")
+        document = tantivy.Document()
+        document.add_unsigned("key", key)
+        document.add_text("text", f"{' '.join(analyse(text))} {above}")
+        for term in _terms(kind, category, docs or [doc]):
+            document.add_text("scope", term)
+        yield document
+
+
+@lru_cache(maxsize=1024)
+def _above(heading: str) -> str:
+    """The tokens of a heading, which many rows share."""
+    return " ".join(analyse(heading))
+
+
+def _terms(kind: str, category: str, docs: Sequence[str]) -> set[str]:
+    """The names that ``Scope`` may ask for, a document's source included."""
+    cited = {term for doc in docs for term in (f"docs:{doc}", f"sources:{doc.partition('/')[0]}")}
+    return {f"kinds:{kind}", f"categories:{category}", *cited}
+
+
+class Lexicon:
+    """A lexical index opened for reading; what it mapped outlives its folder."""
+
+    def __init__(self, folder: Path) -> None:
+        index = tantivy.Index.open(str(folder))
+        index.config_reader("manual", 0)
+        self._searcher = index.searcher()
+
+    def ranked(
+        self, tokens: Mapping[str, float], scope: Scope, limit: int, *, covering: bool = False
+    ) -> tuple[Keys, Vectors]:
+        """Keys and scores of the ``limit`` best rows: BM25, or the sum of the weights that a row holds."""
+        query = _scoped(_disjunction(tokens, covering=covering), scope)
+        hits = self._searcher.search(query, limit, count=False).hits if tokens else []
+        keys = self._searcher.fast_field_values("key", [address for _, address in hits])
+        return np.array(keys, dtype=np.uint64), np.array([score for score, _ in hits], dtype=np.float32)
+
+    def frequencies(self, tokens: Sequence[str]) -> dict[str, int]:
+        """In how many rows each token stands; replaced rows count until their segment is merged."""
+        return {token: self._searcher.doc_freq("text", token) for token in tokens}
+
+    def __len__(self) -> int:
+        return int(self._searcher.num_docs)
+
+
+def _disjunction(tokens: Mapping[str, float], *, covering: bool) -> tantivy.Query:
+    weigh = tantivy.Query.const_score_query if covering else tantivy.Query.boost_query
+    return tantivy.Query.boolean_query(
+        [
+            (tantivy.Occur.Should, weigh(tantivy.Query.term_query(SCHEMA, "text", token, "freq"), weight))
+            for token, weight in tokens.items()
+        ]
+    )
+
+
+def _scoped(query: tantivy.Query, scope: Scope) -> tantivy.Query:
+    """``query`` among the rows of ``scope``, whose terms add nothing to a score."""
+    filters: list[_Clause] = []
+    for name, values in scope:
+        if values:
+            terms = tantivy.Query.term_set_query(SCHEMA, "scope", [f"{name}:{value}" for value in values])
+            filters.append((tantivy.Occur.Must, tantivy.Query.const_score_query(terms, 0.0)))
+    return tantivy.Query.boolean_query([(tantivy.Occur.Must, query), *filters]) if filters else query

@@ -1,0 +1,75 @@
+"""Exact nearest neighbours: every int8 vector is read, the best are scored again in float32. Knows no row.
+
+On two cores 50,000 vectors of 384 numbers take 0.7 ms a query; a pool of threads did not pay, nor does an approximate
+index below a million vectors.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import simsimd
+
+from kb_pipeline.world import Vectors
+
+Codes = npt.NDArray[np.int8]
+Flags = npt.NDArray[np.bool_]
+Positions = npt.NDArray[np.int64]
+
+_RESCORED = 4
+"""Candidates scored again, as a multiple of k: recall@100 of int8 alone was 0.995 on SciFact, with this 1.000."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """The vectors of one segment: those of the rows ``first`` to ``first + len(codes)`` of the generation."""
+
+    first: int
+    codes: Codes
+    exact: Vectors
+
+
+def quantise(vectors: Vectors) -> Codes:
+    """Each vector scaled so that its largest component is 127, and rounded: ``(n, dim)`` int8. Cosine forgets scale."""
+    largest = np.abs(vectors).max(axis=1, keepdims=True, initial=np.finfo(np.float32).tiny)
+    codes: Codes = np.rint(vectors * (127.0 / largest)).astype(np.int8)
+    return codes
+
+
+def write_block(stem: Path, vectors: Vectors) -> None:
+    """Write ``<stem>.i8`` and ``<stem>.f32``, raw, row after row."""
+    exact = np.ascontiguousarray(vectors, dtype=np.float32)
+    quantise(exact).tofile(stem.with_suffix(".i8"))
+    exact.tofile(stem.with_suffix(".f32"))
+
+
+def read_block(stem: Path, first: int, count: int, dim: int) -> Block:
+    """Map ``count`` vectors into memory."""
+    codes = np.memmap(stem.with_suffix(".i8"), dtype=np.int8, mode="r", shape=(count, dim))
+    exact = np.memmap(stem.with_suffix(".f32"), dtype=np.float32, mode="r", shape=(count, dim))
+    return Block(first, codes, exact)
+
+
+def nearest(query: Vectors, blocks: Sequence[Block], allowed: Flags, k: int) -> tuple[Positions, Vectors]:
+    """Positions and cosines of the ``k`` best allowed rows, best first.
+
+    ``query`` is a unit vector ``(dim,)``, ``allowed`` one flag a row of the generation.
+    """
+    if not blocks or k < 1:
+        return np.empty(0, np.int64), np.empty(0, np.float32)
+    coded = quantise(query[None, :])
+    distances = np.full(len(allowed), np.inf)
+    for block in blocks:
+        distances[block.first : block.first + len(block.codes)] = simsimd.cdist(coded, block.codes, "cosine")
+    distances[~allowed] = np.inf
+    wanted = min(k * _RESCORED, len(distances))
+    near = np.argpartition(distances, wanted - 1)[:wanted].astype(np.int64)
+    near = np.sort(near[np.isfinite(distances[near])])
+    scores = np.empty(len(near), np.float32)
+    for block in blocks:
+        low, high = np.searchsorted(near, (block.first, block.first + len(block.codes)))
+        scores[low:high] = block.exact[near[low:high] - block.first] @ query
+    best = np.argsort(-scores, kind="stable")[:k]
+    return near[best], scores[best]

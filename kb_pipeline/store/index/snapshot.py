@@ -1,0 +1,141 @@
+"""What one request sees: a generation with the masked documents hidden. Owns scope and mask; ranks by other rooms."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kb_pipeline.errors import StoreError
+from kb_pipeline.records import Row, Scope
+from kb_pipeline.store.index import rows, scan, sql
+from kb_pipeline.store.index.opened import Generation
+from kb_pipeline.store.index.scan import Flags, Positions
+from kb_pipeline.world import Vectors
+
+_SCOPES = 32
+"""Scopes remembered: a person's or an agent's few, not every document ever asked for."""
+
+_OF_A_DOCUMENT = {"uri": "", "title": "", "heading": "", "quote": "", "license": "", "source_type": "", "start": 0}
+_OF_A_DOCUMENT |= {"end": 0, "previous": "", "next": ""}
+"""Fields that tell of the row's first document, blank once that is masked."""
+
+
+class LocalSnapshot:
+    """One generation under one mask; serves any number of requests at once and keeps what they share."""
+
+    def __init__(self, generation: Generation, masked: frozenset[str], embedder: str) -> None:
+        self.generation = generation.name
+        self._all, self._masked, self._embedder = generation, masked, embedder
+        self._scopes: dict[Scope, Flags] = {}
+
+    def lexical(self, tokens: Mapping[str, float], k: int, scope: Scope) -> list[tuple[str, float]]:
+        """The ``k`` best rows by BM25 over analysed tokens (token to weight): ``(row id, score)``, best first."""
+        return self._worded(tokens, k, scope, covering=False)
+
+    def covering(self, tokens: Mapping[str, float], k: int, scope: Scope) -> list[tuple[str, float]]:
+        """The ``k`` rows that hold most of the tokens: ``(row id, sum of the weights held)``, best first."""
+        return self._worded(tokens, k, scope, covering=True)
+
+    def vector(self, query: Vectors, k: int, scope: Scope) -> list[tuple[str, float]]:
+        """The ``k`` nearest rows by cosine; ``query`` is a unit vector ``(dim,)``.
+
+        Raises ``StoreError`` where another embedder made the generation's vectors.
+        """
+        manifest = self._all.manifest
+        if (manifest.embedder, manifest.dim) != (self._embedder, len(query)):
+            raise StoreError(
+                f"generation {self.generation} has vectors of {manifest.embedder}, not of {self._embedder}.",
+                where=str(self._all.folder),
+                cure="Run `kb build`, or set the embedder back.",
+            )
+        return self._named(*scan.nearest(query, self._all.blocks, self._allowed(scope), k))
+
+    def idf(self, tokens: Sequence[str]) -> dict[str, float]:
+        """Inverse document frequency, ``ln(1 + (N - n + 0.5) / (n + 0.5))``, of each token (Robertson, as BM25's)."""
+        total = len(self._all.lexicon)
+        found = {token: min(n, total) for token, n in self._all.lexicon.frequencies(tokens).items()}
+        return {token: float(np.log1p((total - n + 0.5) / (n + 0.5))) for token, n in found.items()}
+
+    def rows(self, ids: Sequence[str]) -> list[Row]:
+        """Live rows by id, in the order asked; unknown ids are left out."""
+        positions = self._all.positions(rows.keys(ids))
+        seen = positions[(positions >= 0) & self._visible[positions]] if len(positions) else positions
+        return [self._shown(row) for row in rows.to_rows(self._all.take(seen))]
+
+    def count(self) -> dict[str, int]:
+        """Live rows by kind."""
+        counted = pc.value_counts(self._all.column("kind").filter(pa.array(self._visible))).to_pylist()
+        return dict(sorted((entry["values"], entry["counts"]) for entry in counted))
+
+    def sql(self, query: str) -> tuple[list[str], list[tuple[Any, ...]]]:
+        """Column names and rows of a read-only query over the table ``rows`` (live rows only)."""
+        return sql.run(query, self._table)
+
+    def _worded(self, tokens: Mapping[str, float], k: int, scope: Scope, *, covering: bool) -> list[tuple[str, float]]:
+        """Masked rows are still in the lexicon: more is asked of it until ``k`` of its rows may be seen."""
+        allowed, limit = self._allowed(scope), max(k, 1)
+        while True:
+            keys, scores = self._all.lexicon.ranked(tokens, scope, limit, covering=covering)
+            positions = self._all.positions(keys)
+            seen = (positions >= 0) & allowed[positions] if len(positions) else np.zeros(0, np.bool_)
+            if np.count_nonzero(seen) >= k or len(keys) < limit:
+                return self._named(positions[seen][:k], scores[seen][:k])
+            limit *= 4
+
+    def _named(self, positions: Positions, scores: Vectors) -> list[tuple[str, float]]:
+        """Ids and scores; ids order equal scores, so that no ranking depends on how segments lie."""
+        ids = self._all.ids(positions)
+        return sorted(zip(ids, scores.tolist(), strict=True), key=lambda hit: (-hit[1], hit[0]))
+
+    @cached_property
+    def _visible(self) -> Flags:
+        return self._all.live & ~self._all.originated.only(self._masked) if self._masked else self._all.live
+
+    def _allowed(self, scope: Scope) -> Flags:
+        """Which positions a request may see. Remembered a scope, for a few scopes."""
+        allowed = self._scopes.get(scope)
+        if allowed is None:
+            allowed = self._visible.copy()
+            if scope.kinds:
+                allowed &= self._having("kind", scope.kinds)
+            if scope.categories:
+                allowed &= self._having("category", scope.categories)
+            if scope.sources:
+                docs = self._all.cited.documents()
+                allowed &= self._citing(doc for doc in docs if doc.partition("/")[0] in scope.sources)
+            if scope.docs:
+                allowed &= self._citing(scope.docs)
+            if len(self._scopes) >= _SCOPES:
+                self._scopes.clear()
+            self._scopes[scope] = allowed
+        return allowed
+
+    def _having(self, column: str, values: Sequence[str]) -> Flags:
+        flags = pc.is_in(self._all.column(column), pa.array(values, pa.string()))
+        return np.asarray(flags.to_numpy(), dtype=np.bool_)
+
+    def _citing(self, docs: Iterable[str]) -> Flags:
+        return self._all.cited.touching(frozenset(docs) - self._masked)
+
+    def _shown(self, row: Row) -> Row:
+        """A row as it stands without the masked documents."""
+        if not self._masked or self._masked.isdisjoint((row.doc_id, *row.docs, *row.origins)):
+            return row
+        docs = tuple(doc for doc in row.docs if doc not in self._masked)
+        origins = tuple(doc for doc in row.origins if doc not in self._masked)
+        changes: dict[str, Any] = {"docs": docs, "origins": origins}
+        if row.doc_id in self._masked:
+            other = next(iter((*origins, *docs)), "")
+            changes |= {**_OF_A_DOCUMENT, "doc_id": other, "source_id": other.partition("/")[0]}
+        return row.model_copy(update=changes)
+
+    @cached_property
+    def _table(self) -> pa.Table:
+        """What SQL sees: the columns of ``Row`` over the live rows."""
+        touched = self._visible & (self._all.cited.touching(self._masked) | self._all.originated.touching(self._masked))
+        plain = self._all.take(np.flatnonzero(self._visible & ~touched))
+        shown = [self._shown(row) for row in rows.to_rows(self._all.take(np.flatnonzero(touched)))]
+        return pa.concat_tables([plain, rows.to_table(shown)]).select(rows.FIELDS)
