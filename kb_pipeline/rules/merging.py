@@ -1,0 +1,130 @@
+"""The fields of an item from the drafts of its cluster, whatever order they come in. Pure.
+
+Owns which wording represents the rest, the union of proofs and the count of confirmations. Refuses to reword, average
+or round: every field is one that some draft states, or the union of them. Category, tags and dates come later.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import get_args
+
+from kb_pipeline.records import Chunk, Citation, Cluster, Confidence, Draft, Item, ItemType, Meta
+from kb_pipeline.rules.numbers import quantities
+
+_CONFIDENCES: tuple[Confidence, ...] = get_args(Confidence)
+_TYPES: tuple[ItemType, ...] = get_args(ItemType)
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """One draft where it stands: its chunk (from whose start it counts) and its document's meta data."""
+
+    draft: Draft
+    chunk: Chunk
+    meta: Meta
+
+
+def merge(cluster: Cluster, witnesses: Sequence[Witness]) -> Item:
+    """The item of a cluster from at least one witness; the order of ``witnesses`` does not matter.
+
+    Equal inputs give equal items, without category, tags, dates or content hash. ``confirmations`` counts
+    independent texts, ``valid_from`` is the earliest explicit date of a source.
+    """
+    texts = _distinct_texts(witnesses)
+    chosen = _representative(witnesses, texts)
+    drafts = [w.draft for w in witnesses]
+    dates = sorted(w.meta.effective_date for w in witnesses if w.meta.effective_date)
+    keys = {o.draft: o.text_key for o in cluster.occurrences}
+    return Item(
+        id=cluster.id,
+        statement=chosen.statement,
+        detail=chosen.detail or _longest(d.detail for d in drafts),
+        context=_longest(d.context for d in drafts if d.context) or None,
+        item_type=_majority(witnesses, texts),
+        topic=chosen.topic or min((d.topic for d in drafts if d.topic), default=""),
+        entities=tuple(sorted({entity for d in drafts for entity in d.entities})),
+        confidence=min((d.confidence for d in drafts), key=_CONFIDENCES.index),
+        sources=_citations(witnesses),
+        related_items=cluster.related,
+        status="superseded" if cluster.superseded_by else "active",
+        superseded_by=cluster.superseded_by,
+        embedding_ref=keys.get(chosen.hash, ""),
+        aliases=cluster.aliases,
+        confirmations=len(set(texts)),
+        valid_from=dates[0] if dates else None,
+        engine=chosen.engine,
+        needs_review=cluster.needs_review,
+    )
+
+
+def _distinct_texts(witnesses: Sequence[Witness]) -> list[str]:
+    """For each witness the name of the independent text it stands in.
+
+    Witnesses in one document, in documents of equal text, or in passages of equal content are one text: a copy confirms
+    nothing.
+    """
+    root: dict[str, str] = {}
+
+    def find(key: str) -> str:
+        while root.setdefault(key, key) != key:
+            key = root[key]
+        return key
+
+    for w in witnesses:
+        first, *rest = sorted({find(key) for key in _marks(w)})
+        root.update(dict.fromkeys(rest, first))
+    return [find(_marks(w)[0]) for w in witnesses]
+
+
+def _marks(w: Witness) -> tuple[str, str, str]:
+    return f"document {w.meta.doc_id}", f"text {w.meta.text_sha256}", f"passage {w.chunk.hash}"
+
+
+def _representative(witnesses: Sequence[Witness], texts: Sequence[str]) -> Draft:
+    """The draft that speaks for all: the most and most precise figures, then the most independent texts, then the most
+    certain, the fullest, and the smallest in content."""
+    support = _support(witnesses, texts, lambda draft: draft.hash)
+
+    def rank(draft: Draft) -> tuple[object, ...]:
+        figures = quantities(draft.statement)
+        digits = sum(c.isdigit() for q in figures for value in q.values for c in value)
+        return (
+            (-len(figures), -digits, -support[draft.hash], _CONFIDENCES.index(draft.confidence), -len(draft.statement)),
+            (draft.hash, draft.statement, -len(draft.detail), draft.detail, draft.item_type, draft.topic, draft.engine),
+        )
+
+    return min((w.draft for w in witnesses), key=rank)
+
+
+def _majority(witnesses: Sequence[Witness], texts: Sequence[str]) -> ItemType:
+    votes = _support(witnesses, texts, lambda draft: draft.item_type)
+    return min(_TYPES, key=lambda kind: (-votes[kind], _TYPES.index(kind)))
+
+
+def _support(witnesses: Sequence[Witness], texts: Sequence[str], what: Callable[[Draft], str]) -> Counter[str]:
+    """How many independent texts stand behind each value."""
+    return Counter(value for value, _ in {(what(w.draft), text) for w, text in zip(witnesses, texts, strict=True)})
+
+
+def _longest(texts: Iterable[str]) -> str:
+    return min(texts, key=lambda text: (-len(text), text), default="")
+
+
+def _citations(witnesses: Sequence[Witness]) -> tuple[Citation, ...]:
+    found = {
+        Citation(
+            doc_id=w.meta.doc_id,
+            uri=w.meta.uri,
+            source_type=w.meta.source_type,
+            license=w.meta.license,
+            source_span=w.draft.source_span,
+            start=w.chunk.start + w.draft.start,
+            end=w.chunk.start + w.draft.end,
+            content_hash=w.chunk.hash,
+            version=w.meta.text_sha256,
+            fetched_at=w.meta.fetched_at,
+        )
+        for w in witnesses
+    }
+    return tuple(sorted(found, key=lambda c: (c.doc_id, c.start, c.end, c.content_hash)))

@@ -1,0 +1,111 @@
+"""Which id a cluster carries, which older ids still lead to it, and the record that says so. Pure.
+
+Owns that a published id never moves without need and never names two items. Refuses to know why clusters changed.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from kb_pipeline.records import Cluster, DedupDecision, Occurrence
+from kb_pipeline.rules.clusters import related, superseded
+from kb_pipeline.rules.ids import item_id
+
+Group = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A cluster's id and the older ids that lead to it, sorted."""
+
+    id: str
+    aliases: tuple[str, ...]
+
+
+def records(
+    groups: Sequence[Group],
+    decisions: Sequence[DedupDecision],
+    places: Mapping[str, tuple[Occurrence, ...]],
+    published: Iterable[Cluster],
+) -> tuple[Cluster, ...]:
+    """The clusters of ``groups`` as published, sorted by id; ``places`` gives the occurrences of each draft hash."""
+    names = name(groups, published)
+    newest = superseded(groups, decisions)
+    near = related(groups, decisions, _topics(places))
+    review = {draft for d in decisions if d.needs_review for draft in (d.a, d.b)}
+    made = [
+        Cluster(
+            id=names[at].id,
+            occurrences=tuple(o for draft in group for o in places[draft]),
+            superseded_by=names[newest[at]].id if at in newest else None,
+            related=tuple(sorted(names[other].id for other in near[at])),
+            needs_review=not review.isdisjoint(group),
+            aliases=names[at].aliases,
+        )
+        for at, group in enumerate(groups)
+    ]
+    return tuple(sorted(made, key=lambda cluster: cluster.id))
+
+
+def name(groups: Sequence[Group], published: Iterable[Cluster]) -> list[Name]:
+    """One name a group, in order; ``groups`` are disjoint, sorted tuples of draft hashes.
+
+    An id goes where its draft is; where that draft is gone, to the part of its cluster with the smallest draft hash. Of
+    several ids that had been items, the smallest stays and the others become aliases. A new cluster takes the id of its
+    smallest draft hash.
+    """
+    home = {draft: at for at, group in enumerate(groups) for draft in group}
+    items, aliases = _claims(home, published)
+    taken = {*items, *aliases}
+    owned, led = _by_group(items), _by_group(aliases)
+    names = []
+    for at, group in enumerate(groups):
+        ids, old = owned.get(at, []), led.get(at, [])
+        chosen = ids[0] if ids else _revived(group, old) or _fresh(group, taken)
+        taken.add(chosen)
+        names.append(Name(chosen, tuple(sorted({*ids, *old} - {chosen}))))
+    return names
+
+
+def _topics(places: Mapping[str, tuple[Occurrence, ...]]) -> list[Group]:
+    """The drafts that were split from one sentence, sorted; sentences that gave one draft are left out."""
+    topics: dict[tuple[str, str], set[str]] = {}
+    for draft, occurrences in places.items():
+        for o in occurrences:
+            if o.topic:
+                topics.setdefault((o.chunk_hash, o.topic), set()).add(draft)
+    return sorted({tuple(sorted(drafts)) for drafts in topics.values() if len(drafts) > 1})
+
+
+def _by_group(claims: Mapping[str, int]) -> dict[int, list[str]]:
+    groups: dict[int, list[str]] = {}
+    for claimed, at in sorted(claims.items()):
+        groups.setdefault(at, []).append(claimed)
+    return groups
+
+
+def _claims(home: Mapping[str, int], published: Iterable[Cluster]) -> tuple[dict[str, int], dict[str, int]]:
+    """Where every id that was an item, and every alias, leads now; ids whose cluster is gone whole are left out."""
+    by_id = {item_id(draft): home[draft] for draft in sorted(home, reverse=True)}
+    items: dict[str, int] = {}
+    aliases: dict[str, int] = {}
+    for cluster in sorted(published, key=lambda c: c.id):
+        left = sorted({o.draft for o in cluster.occurrences if o.draft in home})
+        own = {item_id(draft): home[draft] for draft in reversed(left)}
+        for claims, known in ((items, (cluster.id,)), (aliases, cluster.aliases)):
+            for claimed in known:
+                at = own.get(claimed, by_id.get(claimed, home[left[0]] if left else None))
+                if at is not None:
+                    claims[claimed] = at
+    return items, {claimed: at for claimed, at in aliases.items() if claimed not in items}
+
+
+def _revived(group: Group, aliases: Iterable[str]) -> str:
+    """The smallest alias whose own draft is in the group: what split off again gets its old id back."""
+    own = {item_id(draft) for draft in group}
+    return min((alias for alias in aliases if alias in own), default="")
+
+
+def _fresh(group: Group, taken: Iterable[str]) -> str:
+    """The id of the smallest draft hash whose id is free; a longer one where 12 digits collide for all of them."""
+    free = (item_id(draft) for draft in group if item_id(draft) not in taken)
+    return next(free, f"kb_{group[0]}")

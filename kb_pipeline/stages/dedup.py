@@ -1,0 +1,253 @@
+"""Drafts of all documents to clusters, one a future item. Writes nothing itself, and asks the engine only what rules
+leave open."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import cast
+
+from rapidfuzz import fuzz
+
+from kb_pipeline.records import Cluster, DedupDecision, Draft, Extraction, Meta, Occurrence, Pair, Side, Verdict
+from kb_pipeline.rules import clusters, decisions, guards, naming, order
+from kb_pipeline.rules.ids import canonical
+from kb_pipeline.rules.pairs import NEAREST, all_pairs, bounded, joined, pairs_of, pairs_touching
+from kb_pipeline.world import Changes, Embedder, Inputs, Output, Previous, Vectors, World
+
+_SLICE = 4096  # texts embedded at a time, so that a killed run loses little
+_LINEAGE = "one document"
+
+Key = tuple[str, str]
+
+
+def run(changes: Changes, inputs: Inputs, previous: Previous, world: World) -> Output:
+    """Group equal and near-equal drafts of all sources into clusters: merge, keep both, or supersede with evidence."""
+    before = _Before.read(previous, changes)
+    nodes = _Nodes.read(changes, inputs, before, world.embedder)
+    decided = _decided(_candidates(nodes, before, world), nodes, before, world)
+    groups = clusters.reform(nodes.places, decided, nodes.apart, before.formed, nodes.changed)
+    lines = tuple(decided[key] for key in sorted(decided))
+    made = naming.records(groups, lines, nodes.places, before.published)
+    known = {cluster.id: cluster for cluster in before.published}
+    return Output(
+        upserts={"decisions": lines, "clusters": made},
+        kept=sum(known.get(cluster.id) == cluster for cluster in made),
+        details=_details(nodes, lines, made),
+    )
+
+
+@dataclass(frozen=True)
+class _Before:
+    """What the last run published, for its ids; and as far as it still counts, which, when everything is to be
+    reconsidered, a person's decisions alone do."""
+
+    published: tuple[Cluster, ...]
+    occurrences: tuple[Occurrence, ...]
+    formed: clusters.Before
+    by_people: dict[Key, DedupDecision]
+
+    @classmethod
+    def read(cls, previous: Previous, changes: Changes) -> "_Before":
+        known = cast(tuple[Cluster, ...], previous.records("clusters"))
+        lines = cast(tuple[DedupDecision, ...], previous.records("decisions"))
+        by_people = {(d.a, d.b): d for d in lines if d.by == "human"}
+        if changes.everything:
+            return cls(known, (), clusters.Before((), {}), by_people)
+        occurrences = tuple(o for cluster in known for o in cluster.occurrences)
+        groups = [tuple(sorted({o.draft for o in cluster.occurrences})) for cluster in known]
+        return cls(known, occurrences, clusters.Before(groups, {(d.a, d.b): d for d in lines}), by_people)
+
+
+@dataclass
+class _Nodes:
+    """The distinct drafts by hash.
+
+    ``places`` tells where each stands, sorted by content so that a move changes nothing; ``new`` are those that no
+    document held before, ``changed`` those that a touched document holds or held. What else a draft says, and
+    the dates of documents, are read when asked for.
+    """
+
+    inputs: Inputs
+    places: dict[str, tuple[Occurrence, ...]]
+    new: frozenset[str]
+    changed: frozenset[str]
+    _drafts: dict[str, Draft] = field(default_factory=dict)
+    _dates: dict[str, str | None] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, changes: Changes, inputs: Inputs, before: _Before, embedder: Embedder) -> "_Nodes":
+        held = set(inputs.keys("atomic_items"))
+        touched = held if changes.everything else frozenset[str]().union(*changes.touched.values())
+        known = frozenset(o.draft for o in before.occurrences)
+        changed = {o.draft for o in before.occurrences if o.doc_id in touched}
+        found = {(o.draft, o.chunk_hash, o.doc_id): o for o in before.occurrences if o.doc_id not in touched}
+        for doc in sorted(touched & held):
+            for chunk_hash, draft in _drafts(inputs, doc):
+                place = (draft.hash, chunk_hash, doc)
+                if place not in found or draft.topic < found[place].topic:
+                    key = embedder.key(canonical(draft.statement)).hex()
+                    found[place] = Occurrence(
+                        draft=draft.hash, text_key=key, doc_id=doc, chunk_hash=chunk_hash, topic=draft.topic
+                    )
+                changed.add(draft.hash)
+        places: dict[str, list[Occurrence]] = {}
+        for place in sorted(found):
+            places.setdefault(place[0], []).append(found[place])
+        grouped = {node: tuple(occurrences) for node, occurrences in places.items()}
+        return cls(inputs, grouped, frozenset(grouped.keys() - known), frozenset(changed))
+
+    def load(self, wanted: Iterable[str]) -> None:
+        """Read these drafts, each document once."""
+        by_doc: dict[str, set[Key]] = {}
+        for node in set(wanted) - self._drafts.keys():
+            first = self.places[node][0]
+            by_doc.setdefault(first.doc_id, set()).add((first.chunk_hash, node))
+        for doc in sorted(by_doc):
+            for chunk_hash, draft in _drafts(self.inputs, doc):
+                if (chunk_hash, draft.hash) in by_doc[doc]:
+                    self._drafts.setdefault(draft.hash, draft)
+
+    def side(self, node: str) -> Side:
+        """What a judge may see of a draft."""
+        self.load([node])
+        d = self._drafts[node]
+        return Side(
+            statement=d.statement, detail=d.detail, context=d.context, entities=d.entities, item_type=d.item_type
+        )
+
+    def apart(self, a: str, b: str) -> bool:
+        """Whether a guard keeps two drafts apart that were never candidates."""
+        return bool(guards.fired(self.side(a), self.side(b)))
+
+    def together(self, a: str, b: str) -> bool:
+        """Whether one document states both."""
+        return not {o.doc_id for o in self.places[a]}.isdisjoint(o.doc_id for o in self.places[b])
+
+    def lineages(self, a: str, b: str) -> tuple[list[order.Place], list[order.Place]]:
+        """Where two drafts stand in the lineages that they share."""
+        docs = [{o.doc_id: order.place(o.doc_id).lineage for o in self.places[node]} for node in (a, b)]
+        shared = set(docs[0].values()) & set(docs[1].values())
+        ours, theirs = (
+            [order.place(doc, self._date(doc)) for doc, lineage in sorted(side.items()) if lineage in shared]
+            for side in docs
+        )
+        return ours, theirs
+
+    def _date(self, doc: str) -> str | None:
+        if doc not in self._dates:
+            metas = cast(tuple[Meta, ...], self.inputs.records("normalized", doc))
+            self._dates[doc] = metas[0].effective_date if metas else None
+        return self._dates[doc]
+
+
+def _drafts(inputs: Inputs, doc: str) -> Iterator[tuple[str, Draft]]:
+    for extraction in cast(tuple[Extraction, ...], inputs.records("atomic_items", doc)):
+        for draft in extraction.drafts:
+            yield extraction.chunk_hash, draft
+
+
+def _candidates(nodes: _Nodes, before: _Before, world: World) -> dict[Key, float]:
+    """All pairs above the threshold with their cosines; only those that touch a new draft are computed."""
+    threshold = world.settings.options.dedup_candidate
+    rows = sorted(nodes.places)
+    at = {node: row for row, node in enumerate(rows)}
+    known = [d for d in before.formed.decisions.values() if d.cosine >= threshold]
+    still = [d for d in known if d.a in at and d.b in at]
+    pairs = pairs_of([at[d.a] for d in still], [at[d.b] for d in still], [d.cosine for d in still])
+    searched = [at[node] for node in sorted(nodes.new | _starved(known, at))]
+    if searched:
+        vectors = _vectors(rows, nodes, world.embedder)
+        whole = 2 * len(searched) > len(rows)
+        found = all_pairs(vectors, threshold) if whole else pairs_touching(searched, vectors, threshold)
+        pairs = bounded(joined(pairs, found))
+    lines = zip(pairs.left.tolist(), pairs.right.tolist(), pairs.cosine.tolist(), strict=True)
+    return {(rows[a], rows[b]): cosine for a, b, cosine in lines}
+
+
+def _starved(known: Sequence[DedupDecision], held: Mapping[str, int]) -> set[str]:
+    """Drafts that lost a neighbour and had as many as are kept: another, unrecorded so far, may take its place."""
+    degree = Counter(node for d in known for node in (d.a, d.b))
+    lost = {node for d in known for node in (d.a, d.b) if d.a not in held or d.b not in held}
+    return {node for node in lost if node in held and degree[node] >= NEAREST}
+
+
+def _vectors(rows: Sequence[str], nodes: _Nodes, embedder: Embedder) -> Vectors:
+    """The vector of each draft's canonical statement; what the cache lost is read and embedded again."""
+    recalled, found = embedder.recall([bytes.fromhex(nodes.places[node][0].text_key) for node in rows])
+    vectors = recalled.copy()
+    missing = [row for row in range(len(rows)) if not found[row]]
+    for start in range(0, len(missing), _SLICE):
+        part = missing[start : start + _SLICE]
+        nodes.load(rows[row] for row in part)
+        vectors[part] = embedder.embed([canonical(nodes.side(rows[row]).statement) for row in part])
+    return vectors
+
+
+def _decided(candidates: Mapping[Key, float], nodes: _Nodes, before: _Before, world: World) -> dict[Key, DedupDecision]:
+    """A decision on every candidate pair: a person's, the last where neither side changed, the rules', the judge's."""
+    decided = {key: d for key, d in before.by_people.items() if key[0] in nodes.places and key[1] in nodes.places}
+    for key in candidates.keys() & before.formed.decisions.keys():
+        if nodes.changed.isdisjoint(key):
+            decided[key] = before.formed.decisions[key]
+    todo = sorted(candidates.keys() - decided.keys())
+    nodes.load(node for key in todo for node in key)
+    questions: dict[Key, Pair] = {}
+    for key in todo:
+        pair, verdict = _by_rule(key, candidates[key], nodes)
+        if verdict is None:
+            questions[key] = pair
+        else:
+            decided[key] = _line(key, pair, verdict)
+    if questions:
+        answers = world.engine.judge(list(questions.values()))
+        for (key, pair), verdict in zip(questions.items(), answers, strict=True):
+            decided[key] = _line(key, pair, decisions.adopted(verdict), world.engine.name)
+    return decided
+
+
+def _by_rule(key: Key, cosine: float, nodes: _Nodes) -> tuple[Pair, Verdict | None]:
+    a, b = nodes.side(key[0]), nodes.side(key[1])
+    ours, theirs = nodes.lineages(*key)
+    a, b = _dated(a, ours), _dated(b, theirs)
+    ratio = round(fuzz.token_sort_ratio(canonical(a.statement), canonical(b.statement)) / 100, 3)
+    pair = Pair(a=a, b=b, cosine=cosine, ratio=ratio, guard=guards.fired(a, b))
+    return pair, decisions.rule(pair, order.newer(a, b, pair.guard, ours, theirs), nodes.together(*key))
+
+
+def _dated(side: Side, places: Sequence[order.Place]) -> Side:
+    if not places:
+        return side
+    date = max((p.date for p in places), default="") if all(p.date for p in places) else ""
+    return side.model_copy(update={"lineage": _LINEAGE, "effective_date": date or None})
+
+
+def _line(key: Key, pair: Pair, verdict: Verdict, engine: str = "") -> DedupDecision:
+    return DedupDecision(
+        a=key[0],
+        b=key[1],
+        cosine=pair.cosine,
+        ratio=pair.ratio,
+        guard=pair.guard,
+        decision=verdict.decision,
+        newer=verdict.newer,
+        by="judge" if engine else "rule",
+        engine=engine,
+        reason=verdict.reason,
+        needs_review=verdict.needs_review,
+    )
+
+
+def _details(nodes: _Nodes, lines: Sequence[DedupDecision], made: Sequence[Cluster]) -> dict[str, int]:
+    """Counts for people."""
+    decided = Counter(line.decision for line in lines)
+    return {
+        "drafts": sum(len(occurrences) for occurrences in nodes.places.values()),
+        "distinct": len(nodes.places),
+        "pairs": len(lines),
+        "judged": sum(line.by == "judge" for line in lines),
+        "merged": decided["merge"],
+        "kept": decided["keep_both"],
+        "superseded": decided["supersede"],
+        "review": sum(line.needs_review for line in lines),
+        "clusters": len(made),
+    }

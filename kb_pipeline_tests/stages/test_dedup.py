@@ -1,0 +1,394 @@
+"""The dedup stage over inputs in memory: what a change reaches, and that it gives what a build from scratch gives."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kb_pipeline.engines.extractive.judge import judge_pairs
+from kb_pipeline.records import Cluster, DedupDecision, Draft, Extraction, Meta, Pair, Record, Verdict
+from kb_pipeline.rules import pairs as pairs_rules
+from kb_pipeline.rules.ids import digest, draft_hash, item_id
+from kb_pipeline.services.embedder import open_embedder
+from kb_pipeline.settings import Options, Settings
+from kb_pipeline.stages import dedup
+from kb_pipeline.world import Changes, Output, World
+from kb_pipeline_tests.fakes import FixedClock
+
+Sources = Mapping[str, tuple[tuple[str, ...], str | None]]
+"""A document's paragraphs (a chunk each; ``|`` separates drafts, ``#`` a context) and its effective date, by id."""
+
+
+@dataclass
+class Memory:
+    """Inputs and previous output held in memory; ``read`` lists the documents whose drafts were asked for."""
+
+    sources: Sources
+    published: Mapping[str, tuple[Record, ...]] = field(default_factory=dict)
+    read: list[str] = field(default_factory=list)
+
+    def keys(self, stage: str) -> list[str]:
+        return sorted(self.sources)
+
+    def broken(self, stage: str, key: str) -> bool:
+        return False
+
+    def records(self, stage: str, key: str = "") -> tuple[Record, ...]:
+        if not key:
+            return self.published.get(stage, ())
+        if key not in self.sources:
+            return ()
+        paragraphs, date = self.sources[key]
+        if stage == "normalized":
+            return (meta(key, date),)
+        self.read.append(key)
+        return tuple(extraction(paragraph) for paragraph in paragraphs)
+
+    def inputs(self) -> Mapping[str, str]:
+        return {}
+
+
+@dataclass
+class Judge:
+    """An engine that judges as ``by`` says and keeps what it was asked."""
+
+    by: Callable[[Sequence[Pair]], list[Verdict]] = judge_pairs
+    asked: list[Pair] = field(default_factory=list)
+    name: str = "judge@1"
+
+    def judge(self, pairs: Sequence[Pair]) -> list[Verdict]:
+        self.asked.extend(pairs)
+        return self.by(pairs)
+
+
+def meta(doc: str, date: str | None) -> Meta:
+    return Meta(
+        doc_id=doc,
+        source_id=doc.split("/")[0],
+        title="",
+        uri=doc,
+        source_type="doc",
+        license="",
+        language="en",
+        raw_sha256="",
+        text_sha256="",
+        effective_date=date,
+        fetched_at="",
+        converter="",
+        converter_version="",
+    )
+
+
+def draft(text: str, topic: str = "") -> Draft:
+    statement, _, context = text.partition("#")
+    return Draft(
+        hash=draft_hash(statement, context or None),
+        statement=statement,
+        context=context or None,
+        topic=topic,
+        source_span=statement,
+        start=0,
+        end=len(statement),
+        engine="test",
+    )
+
+
+def extraction(paragraph: str) -> Extraction:
+    parts = paragraph.split("|")
+    drafts = tuple(draft(part, digest(paragraph) if len(parts) > 1 else "") for part in parts)
+    return Extraction(chunk_hash=digest(paragraph), drafts=drafts)
+
+
+def world(engine: Any = None, threshold: float = 0.5) -> World:
+    options = Options().model_copy(update={"dedup_candidate": threshold})
+    nothing: Any = None
+    return World(
+        settings=Settings(root=Path(), options=options),
+        engine=engine or Judge(),
+        embedder=open_embedder("hashing"),
+        converter=nothing,
+        fetcher=nothing,
+        index=nothing,
+        clock=FixedClock(),
+    )
+
+
+def build(sources: Sources, before: Output | None = None, old: Sources | None = None, w: World | None = None) -> Output:
+    """Run the stage: from scratch, or after ``before`` was made of ``old``."""
+    memory = Memory(sources, before.upserts if before else {})
+    if before is None or old is None:
+        return dedup.run(Changes({"atomic_items": frozenset(sources)}, everything=True), memory, memory, w or world())
+    edited = frozenset(doc for doc in {*old, *sources} if old.get(doc) != sources.get(doc))
+    return dedup.run(Changes({"atomic_items": edited}, everything=False), memory, memory, w or world())
+
+
+def clusters(output: Output) -> tuple[Cluster, ...]:
+    return cast(tuple[Cluster, ...], output.upserts["clusters"])
+
+
+def decisions(output: Output) -> tuple[DedupDecision, ...]:
+    return cast(tuple[DedupDecision, ...], output.upserts["decisions"])
+
+
+def drafts(cluster: Cluster) -> frozenset[str]:
+    return frozenset(o.draft for o in cluster.occurrences)
+
+
+def without_ids(output: Output) -> set[tuple[Any, ...]]:
+    """The clusters with every id replaced by the drafts that it stands for."""
+    named = {c.id: drafts(c) for c in clusters(output)}
+    return {
+        (
+            c.occurrences,
+            named[c.superseded_by] if c.superseded_by else None,
+            frozenset(named[r] for r in c.related),
+            c.needs_review,
+        )
+        for c in clusters(output)
+    }
+
+
+def doc(*paragraphs: str, date: str | None = None) -> tuple[tuple[str, ...], str | None]:
+    return paragraphs, date
+
+
+def test_equal_statements_are_one_cluster_with_both_documents() -> None:
+    """The same sentence in two sources, in another case and without its stop, is one cluster with two occurrences."""
+    output = build({"a/x.md": doc("The cache holds blocks."), "b/y.md": doc("the cache holds blocks")})
+    (cluster,) = clusters(output)
+    assert [o.doc_id for o in cluster.occurrences] in (["a/x.md", "b/y.md"], ["b/y.md", "a/x.md"])
+    assert cluster.id == item_id(draft("The cache holds blocks.").hash)
+    assert decisions(output) == ()
+
+
+def test_a_draft_twice_in_one_chunk_counts_once() -> None:
+    """A document that holds one draft twice in one chunk gives one occurrence; in two chunks, two."""
+    (one,) = clusters(build({"a/x.md": doc("Blocks are fixed.|Blocks are fixed.")}))
+    assert len(one.occurrences) == 1
+    assert len(clusters(build({"a/x.md": doc("Blocks are fixed.", "blocks are fixed")}))[0].occurrences) == 2
+
+
+def test_the_same_words_in_another_order_merge() -> None:
+    """A sentence whose adverbial moved to the front is the same item."""
+    output = build(
+        {
+            "a/x.md": doc("Kafka guarantees ordering within a partition."),
+            "b/y.md": doc("Within a partition, Kafka guarantees ordering."),
+        }
+    )
+    (cluster,) = clusters(output)
+    (line,) = decisions(output)
+    assert len(cluster.occurrences) == 2
+    assert (line.decision, line.by, line.guard) == ("merge", "rule", "")
+    assert line.a < line.b
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "guard"),
+    [
+        ("The default block size is 16 tokens.", "The default block size is 32 tokens.", "numbers"),
+        ("The fix was released in 2.7.4.", "The fix was released in 2.7.5.", "versions"),
+        ("The lease lasts 10 minutes.", "The lease lasts 10 seconds.", "units"),
+        ("The proxy buffers the responses.", "The proxy never buffers the responses.", "negation"),
+        ("Compression is enabled by default.", "Compression is disabled by default.", "antonyms"),
+        ("All requests are logged to disk.", "Some requests are logged to disk.", "scope"),
+        ("The tokenizer is written in Rust.", "The tokenizer is written in Go.", "entities"),
+        ("It is faster than before#vLLM", "It is faster than before#SGLang", "context"),
+    ],
+)
+def test_a_guard_keeps_two_items(a: str, b: str, guard: str) -> None:
+    """Statements that differ in what a merge would destroy stay two items, related, with the guard on record."""
+    output = build({"a/x.md": doc(a), "b/y.md": doc(b)})
+    first, second = clusters(output)
+    (line,) = decisions(output)
+    assert (line.decision, line.guard) == ("keep_both", guard)
+    assert line.reason
+    assert first.related == (second.id,)
+    assert second.related == (first.id,)
+
+
+def test_a_higher_version_in_the_text_supersedes() -> None:
+    """What v0.6 says replaces what v0.5 said; the chain of three leads to the newest."""
+    versions = [f"In v0.{n} the default block size is {2**n} tokens." for n in (4, 5, 6)]
+    output = build({"a/x.md": doc(*versions)})
+    ids = [next(c for c in clusters(output) if draft(v).hash in drafts(c)) for v in versions]
+    assert [c.superseded_by for c in ids] == [ids[2].id, ids[2].id, None]
+
+
+def test_the_newer_of_one_lineage_supersedes_until_it_is_gone() -> None:
+    """A later version of a document supersedes its own older figure; without it the older item lives again."""
+    old = {"docs/guide-v0.5.md": doc("The server listens on port 8000.")}
+    both = {**old, "docs/guide-v0.6.md": doc("The server listens on port 8080.")}
+    first = build(both)
+    by_text = {next(iter(drafts(c))): c for c in clusters(first)}
+    older = by_text[draft("The server listens on port 8000.").hash]
+    newer = by_text[draft("The server listens on port 8080.").hash]
+    assert older.superseded_by == newer.id
+    (alone,) = clusters(build(old, first, both))
+    assert (alone.id, alone.superseded_by) == (older.id, None)
+
+
+def test_explicit_dates_of_one_lineage_give_the_order_and_a_changed_date_turns_it() -> None:
+    """Effective dates of one lineage decide, and a document whose date alone changed is judged again."""
+    texts = ("The retry limit is 5 attempts.", "The retry limit is 3 attempts.")
+    sources = {
+        "s/limits-2024-01-01.md": doc(texts[0], date="2024-01-01"),
+        "s/limits-2025-01-01.md": doc(texts[1], date="2025-01-01"),
+    }
+    first = build(sources)
+    newer = next(line.newer for line in decisions(first))
+    changed = {**sources, "s/limits-2024-01-01.md": doc(texts[0], date="2026-01-01")}
+    second = build(changed, first, sources)
+    assert {newer, next(line.newer for line in decisions(second))} == {"a", "b"}
+    undated = {**sources, "s/limits-2024-01-01.md": doc(texts[0])}
+    (line,) = decisions(build(undated))
+    assert (line.decision, line.needs_review) == ("keep_both", True)
+
+
+def test_figures_of_one_document_are_no_conflict() -> None:
+    """Two figures that one document states side by side are kept without asking a person."""
+    (line,) = decisions(build({"a/x.md": doc("The small pool holds 16 blocks.", "The small pool holds 32 blocks.")}))
+    assert (line.decision, line.needs_review) == ("keep_both", False)
+
+
+def test_the_judge_is_asked_only_what_rules_leave_open() -> None:
+    """Pairs with a guard or with the same words never reach the engine; what it says is recorded as the judge's."""
+    judge = Judge(lambda pairs: [Verdict(decision="merge", reason="the same to me") for _ in pairs])
+    sources = {
+        "a/x.md": doc("The scheduler evicts the oldest waiting request first.", "The pool holds 16 spare blocks."),
+        "b/y.md": doc("The scheduler evicts the oldest pending request first.", "The pool holds 32 spare blocks."),
+    }
+    w = world(judge, threshold=0.7)
+    output = build(sources, w=replace(w, settings=w.settings))
+    asked = [line for line in decisions(output) if line.by == "judge"]
+    assert all(line.guard == "" and line.engine == "judge@1" for line in asked)
+    assert len(asked) == len(judge.asked)
+    assert {line.guard for line in decisions(output) if line.by == "rule"} >= {"numbers"}
+
+
+def test_drafts_split_from_one_sentence_are_related() -> None:
+    """Items of one topic name each other."""
+    first, second = clusters(
+        build({"a/x.md": doc("Paging removes fragmentation.|Throughput doubles for long prompts.")})
+    )
+    assert (first.related, second.related) == ((second.id,), (first.id,))
+
+
+def test_a_persons_decision_outranks_every_later_run() -> None:
+    """A human's merge of two figures survives a run over everything, and their keep_both parts equal words."""
+    a, b = "The retry limit is 5 attempts.", "The retry limit is 3 attempts."
+    sources = {"a/x.md": doc(a), "b/y.md": doc(b)}
+    first = build(sources)
+    human = decisions(first)[0].model_copy(update={"decision": "merge", "by": "human", "reason": "a typing mistake"})
+    memory = Memory(sources, {**first.upserts, "decisions": (human,)})
+    again = dedup.run(Changes({"atomic_items": frozenset(sources)}, everything=True), memory, memory, world())
+    assert decisions(again) == (human,)
+    assert len(clusters(again)) == 1
+
+
+def test_a_small_change_reads_only_what_it_touches() -> None:
+    """After an edit of one document the stage reads it and the documents on the other side of its new pairs, no more,
+    and embeds only the new draft."""
+    sources = {f"s/{n}.md": doc(f"Component {chr(97 + n) * 5} handles the {chr(97 + n) * 7} phase.") for n in range(12)}
+    w = world()
+    first = build(sources, w=w)
+    edited = {**sources, "s/3.md": doc("An entirely fresh sentence about storage engines.")}
+    memory = Memory(edited, first.upserts)
+    computed = w.embedder.computed
+    dedup.run(Changes({"atomic_items": frozenset({"s/3.md"})}, everything=False), memory, memory, w)
+    assert set(memory.read) == {"s/3.md"}
+    assert w.embedder.computed == computed + 1
+
+
+def test_nothing_to_do_embeds_nothing_and_changes_nothing() -> None:
+    """A run after a deletion computes no vector, and a run over no change publishes the same bytes."""
+    sources = {"a/x.md": doc("The cache holds blocks."), "b/y.md": doc("The log is flushed first.")}
+    w = world()
+    first = build(sources, w=w)
+    computed = w.embedder.computed
+    assert build(sources, first, sources, w).upserts == first.upserts
+    build({"a/x.md": sources["a/x.md"]}, first, sources, w)
+    assert w.embedder.computed == computed
+
+
+def test_a_lost_vector_is_made_again_from_its_document() -> None:
+    """Where the cache lost the vectors of untouched drafts, they are read and embedded anew with the same outcome."""
+    sources = {"a/x.md": doc("Kafka guarantees ordering within a partition.")}
+    first = build(sources)
+    more = {**sources, "b/y.md": doc("Within a partition, Kafka guarantees ordering.")}
+    assert without_ids(build(more, first, sources, world())) == without_ids(build(more))
+
+
+_FACTS = (
+    "Kafka guarantees ordering within a partition.",
+    "Within a partition, Kafka guarantees ordering.",
+    "kafka guarantees ordering within a partition",
+    "In v0.5 the default block size is 16 tokens.",
+    "In v0.6 the default block size is 32 tokens.",
+    "In v0.7 the default block size is 64 tokens.",
+    "The default block size is 16 tokens.",
+    "The default block size is 32 tokens.",
+    "Git stores each version of a file as a blob.",
+    "Each version of a file is stored by Git as a blob.",
+    "Each version of a file is stored by Git.",
+    "It is faster than before.#vLLM",
+    "It is faster than before.#SGLang",
+    "It is faster than before.",
+    "The proxy buffers all responses.|The proxy drops long headers.",
+    "The proxy never buffers all responses.",
+    "All responses are buffered by the proxy.",
+    "The scheduler evicts the request that arrived last.",
+    "The scheduler evicts the request that arrived first.",
+)
+_DOCS = ("a/notes.md", "a/guide-v0.5.md", "a/guide-v0.6.md", "b/copy.md", "b/log-2024-01-01.md", "b/log-2025-02-01.md")
+_content = st.tuples(
+    st.lists(st.sampled_from(_FACTS), max_size=5).map(tuple), st.sampled_from([None, "2024-01-01", "2025-02-01"])
+)
+_edits = st.lists(st.tuples(st.sampled_from(_DOCS), st.none() | _content), min_size=1, max_size=8)
+
+
+@settings(max_examples=120, deadline=None)
+@given(edits=_edits, nearest=st.sampled_from([2, 32]))
+def test_any_sequence_of_edits_gives_what_a_build_from_scratch_gives(edits: Any, nearest: int) -> None:
+    """After every edit clusters and decisions equal those from scratch, ids aside, also where the bound on neighbours
+    bites; no id names two items and no published id moves to another one while its draft is there."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(dedup, "NEAREST", nearest)
+        for name in ("bounded", "all_pairs", "pairs_touching"):
+            function = getattr(pairs_rules, name)
+            patch.setattr(dedup, name, lambda *args, call=function: call(*args, nearest=nearest))
+        check_edits(edits)
+
+
+def check_edits(edits: Sequence[tuple[str, Any]]) -> None:
+    sources: dict[str, Any] = {}
+    output = build(sources)
+    w = world(threshold=0.4)
+    for name, content in edits:
+        old, before = dict(sources), output
+        sources.pop(name, None)
+        if content is not None:
+            sources[name] = content
+        output = build(sources, before, old, w)
+        scratch = build(sources, w=w)
+        assert decisions(output) == decisions(scratch)
+        assert without_ids(output) == without_ids(scratch)
+        check_ids(before, output)
+
+
+def check_ids(before: Output, after: Output) -> None:
+    names = [name for c in clusters(after) for name in (c.id, *c.aliases)]
+    assert len(names) == len(set(names))
+    home = {name: c for c in clusters(after) for name in (c.id, *c.aliases)}
+    alive = {d for c in clusters(after) for d in drafts(c)}
+    for cluster in clusters(before):
+        for name in (cluster.id, *cluster.aliases):
+            own = {d for d in alive if item_id(d) == name}
+            if own:
+                assert own <= drafts(home[name])
+            elif drafts(cluster) & alive:
+                assert min(drafts(cluster) & alive) in drafts(home[name])
