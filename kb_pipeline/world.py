@@ -215,6 +215,9 @@ class Inputs(Protocol):
 class Previous(Protocol):
     """What this stage published before."""
 
+    def keys(self) -> list[str]:
+        """Sorted keys."""
+
     def inputs(self) -> Mapping[str, str]:
         """Each key and the hash of what it was made from (``Output.inputs`` of the run that made it)."""
 
