@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from kb_pipeline.records import Row
 
 _SPACE = re.compile(r"\s+")
+_LOWER_CASE = re.compile(r"\W*[A-Za-z]?[a-z\W_]*")
 _QUOTES = str.maketrans({"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u2013": "-", "\u2014": "-"})
 
 
@@ -43,6 +44,8 @@ def canonical(statement: str) -> str:
 
 
 def _case_matters(word: str) -> bool:
+    if _LOWER_CASE.fullmatch(word):  # nearly every word: decided by one match
+        return False
     letters = [c for c in word if c.isalpha()]
     if any(c.isdigit() for c in word) and letters:
         return True
