@@ -18,6 +18,7 @@ PRODUCT = "kb-pipeline"
 USER_AGENT = f"{PRODUCT}/{__version__}"
 
 _MAX_BYTES = 20 * 1024 * 1024
+_MAX_ERROR_BYTES = 64 * 1024
 _MAX_HOPS = 5
 _CONNECT, _READ, _TOTAL = 10.0, 20.0, 60.0  # seconds
 _REDIRECTS = frozenset((301, 302, 303, 307, 308))
@@ -25,6 +26,7 @@ _GONE = frozenset((404, 410))
 _CODINGS = frozenset(("identity", "", "gzip", "x-gzip", "deflate"))
 _ACCEPT = "text/html,application/xhtml+xml,text/markdown,text/plain,application/pdf,*/*;q=0.8"
 
+_LEAVE_OUT = "Leave the page out, or put the file in a local source."
 _TIMEOUTS = (httpx2.TimeoutException, httpcore2.TimeoutException)
 _FAILURES = (
     *_TIMEOUTS,
@@ -121,11 +123,12 @@ class HttpFetcher:
             check(url)
             try:
                 with client.stream("GET", url, headers=headers) as response:
+                    read = self._read(url, response, max_bytes, cut)
                     target = response.headers.get("location", "")
-                    if response.status_code not in _REDIRECTS or not target:
-                        return self._read(url, response, max_bytes, cut)
             except _FAILURES as error:
                 raise _unreachable(error, first) from error
+            if read.status not in _REDIRECTS or not target:
+                return read
             url = urljoin(url, target)
         raise SourceUnavailable(f"more than {_MAX_HOPS} redirects.", where=first, cure="Name the page they lead to.")
 
@@ -141,20 +144,16 @@ class HttpFetcher:
         return self._clients[allow_private]
 
     def _read(self, url: str, response: httpx2.Response, max_bytes: int, cut: bool) -> Response:
+        """The whole response. Of one without success only the start is read, so that the connection can be kept."""
+        if not response.is_success:
+            max_bytes, cut = _MAX_ERROR_BYTES, True
         content = bytearray()
-        coding = response.headers.get("content-encoding", "identity").strip().lower()
-        if coding not in _CODINGS:
-            cure = "Leave the page out, or put the file in a local source."
-            raise SourceUnavailable(f"comes in the encoding {coding!r}, not asked for.", where=url, cure=cure)
-        for piece in response.iter_bytes() if 200 <= response.status_code < 300 else ():
-            if expired():
-                raise httpx2.ReadTimeout("out of time")
+        for piece in _pieces(response, url):
             content += piece
             if len(content) > max_bytes:
                 if cut:
                     break
-                cure = "Leave the page out, or put the file in a local source."
-                raise SourceUnavailable(f"more than {max_bytes / 2**20:g} MB.", where=url, cure=cure)
+                raise SourceUnavailable(f"more than {max_bytes / 2**20:g} MB.", where=url, cure=_LEAVE_OUT)
         return Response(
             url=url,
             status=response.status_code,
@@ -163,6 +162,17 @@ class HttpFetcher:
             etag=response.headers.get("etag"),
             last_modified=response.headers.get("last-modified"),
         )
+
+
+def _pieces(response: httpx2.Response, url: str) -> Iterator[bytes]:
+    """The body unpacked, a megabyte at most at once, until the deadline."""
+    coding = response.headers.get("content-encoding", "identity").strip().lower()
+    if coding not in _CODINGS:
+        raise SourceUnavailable(f"comes in the encoding {coding!r}, not asked for.", where=url, cure=_LEAVE_OUT)
+    for piece in response.iter_bytes():
+        if expired():
+            raise httpx2.ReadTimeout("out of time")
+        yield piece
 
 
 class _Transport(httpx2.BaseTransport):

@@ -14,16 +14,18 @@ from kb_pipeline.world import Response
 _MAX_BYTES = 500 * 1024  # RFC 9309, 2.5: at least this much must be read
 _MAX_SITES = 256
 _KEEP, _KEEP_FAILURE = 3600.0, 300.0  # seconds; RFC 9309 allows a day
+_LATER = "It is tried again at the next refresh."
 _MAX_DELAY = 10.0  # seconds; a site that asks for more is asked for fewer pages by its robots.txt than by us
 
 
 @dataclass
 class _Site:
-    """One site's rules until ``expires``; ``refusal`` where they could not be read."""
+    """One site's rules until ``expires``, or why they could not be read and what helps."""
 
     rules: Protego | None
-    refusal: str
     expires: float
+    refusal: str = ""
+    cure: str = _LATER
     last: float = field(default=float("-inf"))
 
 
@@ -46,7 +48,7 @@ class Robots:
         site.last = time.monotonic()
         if site.rules is None:
             what = f"robots.txt cannot be read ({site.refusal}), which forbids every page."
-            raise SourceUnavailable(what, where=url, cure="It is tried again at the next refresh.")
+            raise SourceUnavailable(what, where=url, cure=site.cure)
         if not site.rules.can_fetch(url, self._product):
             cure = f"Ask the site to allow {self._product}, or leave the page out."
             raise SourceUnavailable("robots.txt forbids it.", where=url, cure=cure)
@@ -76,11 +78,11 @@ class Robots:
         try:
             response = self._read(f"{origin}/robots.txt", _MAX_BYTES)
         except SourceUnavailable as error:
-            return _Site(None, error.what.rstrip("."), now + _KEEP_FAILURE)
+            return _Site(None, now + _KEEP_FAILURE, error.what.rstrip("."), error.cure)
         if response.status >= 500 or response.status == 429:
-            return _Site(None, f"the server answered {response.status}", now + _KEEP_FAILURE)
+            return _Site(None, now + _KEEP_FAILURE, f"the server answered {response.status}")
         text = response.content.decode("utf-8", "replace") if 200 <= response.status < 300 else ""
-        return _Site(Protego.parse(text), "", now + _KEEP)
+        return _Site(Protego.parse(text), now + _KEEP)
 
 
 def _origin(url: str) -> str:

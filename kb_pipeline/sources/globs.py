@@ -24,15 +24,18 @@ class Selection:
         self._include = _union(include) if include else None
         self._exclude = _union(exclude) if exclude else None
 
-    def enters(self, path: str) -> bool:
-        """Whether a folder is worth looking into."""
-        if self._skipped(path.rpartition("/")[2]):
-            return False
-        return self._exclude is None or not self._exclude.match(path)
+    def enters(self, path: str, name: str) -> bool:
+        """Whether neither ``exclude`` nor a default speaks against a file or folder; ``name`` is its own name."""
+        return not self._skipped(name) and (self._exclude is None or not self._exclude.match(path))
+
+    def includes(self, path: str) -> bool:
+        """Whether ``include`` names a file, or is empty."""
+        return self._include is None or self._include.match(path) is not None
 
     def takes(self, path: str) -> bool:
-        """Whether a file in a folder that was entered is part of the source."""
-        return self.enters(path) and (self._include is None or self._include.match(path) is not None)
+        """Whether a path is part of the source, with every folder above it."""
+        names = path.split("/")
+        return self.includes(path) and all(self.enters("/".join(names[: i + 1]), n) for i, n in enumerate(names))
 
     def _skipped(self, name: str) -> bool:
         if name.startswith(_SKIPPED_STARTS) or name.endswith(_SKIPPED_ENDS) or name in _SKIPPED_NAMES:

@@ -23,6 +23,8 @@ def bad_name(name: str) -> str | None:
 
 def printable(name: str) -> str:
     """``name`` with what cannot be printed escaped, for messages."""
+    if name.isascii() and name.isprintable():
+        return name
     text = name.encode("utf-8", "backslashreplace").decode()
     return "".join(c.encode("unicode_escape").decode() if unicodedata.category(c) in _UNPRINTABLE else c for c in text)
 

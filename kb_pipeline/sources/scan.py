@@ -76,12 +76,12 @@ class _Base:
         except ValueError as error:
             raise _unavailable(source, f"{uri!r} is no path: {error}") from error
         self.name = safe_name(printable(os.path.basename(self.place)))  # noqa: PTH119
+        self._prefix = "" if self.uri == "." else f"{self.uri.rstrip('/')}/"
 
     def file(self, place: str, path: str, state: os.stat_result | None, reason: str = "", folder: bool = False) -> File:
         """What the source says of ``place``, which it calls ``path``."""
-        inside = place.startswith(self.place)
-        below = printable(place[len(self.place) :]).strip("/") if inside else path
-        uri = os.path.normpath(f"{self.uri}/{below}") if below else self.uri
+        below = printable(place[len(self.place) :]).strip("/") if place.startswith(self.place) else path
+        uri = self._prefix + below if below else self.uri
         home = self.name if self.is_folder else ""
         if state is None:
             return File(path, place, uri, home, reason=reason, folder=folder)
@@ -133,7 +133,7 @@ class _Walk:
                 continue
             if stat.S_ISDIR(state.st_mode):
                 yield from self._folder(base, real, path)
-            elif stat.S_ISREG(state.st_mode) and self._selection.takes(path):
+            elif stat.S_ISREG(state.st_mode) and self._selection.includes(path):
                 yield from self._new(base.file(real, path, state))
 
     def _is_own(self, real: str) -> bool:
@@ -177,7 +177,7 @@ class _Walk:
         """The files among ``entries``; folders go to ``waiting``, links aside, pipes and devices nowhere."""
         for entry in entries:
             path = above + safe_name(printable(entry.name))
-            if not self._selection.enters(path):
+            if not self._selection.enters(path, entry.name):
                 continue
             if (why := bad_name(entry.name)) is not None:
                 yield base.file(entry.path, path, None, why, folder=entry.is_dir(follow_symlinks=False))
@@ -185,7 +185,7 @@ class _Walk:
                 self._links.append((base, entry.path, path))
             elif entry.is_dir(follow_symlinks=False):
                 waiting.append((entry.path, path))
-            elif entry.is_file(follow_symlinks=False) and self._selection.takes(path):
+            elif entry.is_file(follow_symlinks=False) and self._selection.includes(path):
                 try:
                     yield from self._new(base.file(entry.path, path, entry.stat(follow_symlinks=False)))
                 except FileNotFoundError:

@@ -64,19 +64,13 @@ def _listing(source: Source, by_url: Mapping[str, RawEntry], world: World) -> tu
     for uri in source.uri:
         if _is_sitemap(uri, source):
             found = pages(uri, world.fetcher, _allow_private(source))
-            listed.update((url, None) for url in found if _selected(url, selection))
+            listed.update((url, None) for url in found if selection.takes(urlsplit(url).path.strip("/") or "index"))
         else:
             fixed[normal(uri)] = None
     order = sorted(listed, key=lambda url: url not in by_url)
     room = max(0, int(source.options.get("max_pages", _MAX_PAGES)) - len(fixed))
     chosen = [url for url in order if url not in fixed]
     return [*fixed, *chosen[:room]], len(chosen[room:])
-
-
-def _selected(url: str, selection: Selection) -> bool:
-    path = urlsplit(url).path.strip("/") or "index"
-    folders = path.split("/")[:-1]
-    return selection.takes(path) and all(selection.enters("/".join(folders[: i + 1])) for i in range(len(folders)))
 
 
 def _is_sitemap(uri: str, source: Source) -> bool:
