@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -122,6 +122,16 @@ class Engine(Protocol):
         """Gold questions of one item (one a style) and a hard negative drawn from its neighbours."""
 
 
+class Place(NamedTuple):
+    """Where a row stands: the documents it cites, and its stretch of the first one."""
+
+    kind: str
+    doc_id: str
+    start: int
+    end: int
+    docs: tuple[str, ...]
+
+
 class Snapshot(Protocol):
     """One pinned generation of the index, masked documents hidden."""
 
@@ -129,6 +139,9 @@ class Snapshot(Protocol):
 
     def lexical(self, tokens: Mapping[str, float], k: int, scope: Scope) -> list[tuple[str, float]]:
         """The ``k`` best rows by BM25 over analysed tokens (token to weight): ``(row id, score)``, best first."""
+
+    def covering(self, tokens: Mapping[str, float], k: int, scope: Scope) -> list[tuple[str, float]]:
+        """The ``k`` rows that hold most of the tokens: ``(row id, sum of the weights held)``, best first."""
 
     def vector(self, query: Vectors, k: int, scope: Scope) -> list[tuple[str, float]]:
         """The ``k`` nearest rows by cosine; ``query`` has shape ``(dim,)``."""
@@ -138,6 +151,9 @@ class Snapshot(Protocol):
 
     def rows(self, ids: Sequence[str]) -> list[Row]:
         """Live rows by id, in the order asked; unknown ids are left out."""
+
+    def places(self, ids: Sequence[str]) -> dict[str, Place]:
+        """Where live rows stand, without reading them; unknown ids are left out."""
 
     def count(self) -> dict[str, int]:
         """Live rows by kind."""
