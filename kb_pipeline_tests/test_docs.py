@@ -54,14 +54,13 @@ def tree() -> dict[str, str]:
 
 
 def real_tree() -> dict[str, str]:
-    """Every room and module of the package, with the first sentence of its docstring."""
+    """Every folder and module of the package, with the first sentence of its docstring."""
     found: dict[str, str] = {}
     for path in tracked("kb_pipeline/*"):
+        found.setdefault(f"{name(path.parent)}/", "")
         if path.suffix == ".py":
             sentence = (ast.get_docstring(ast.parse(path.read_text())) or "").partition("\n\n")[0].replace("\n", " ")
             found[f"{name(path.parent)}/" if path.stem == "__init__" else name(path)] = sentence
-        else:
-            found.setdefault(f"{name(path.parent)}/", "data")
     return found
 
 
