@@ -123,7 +123,7 @@ class Engine(Protocol):
 
 
 class Place(NamedTuple):
-    """Where a row stands: the documents it cites, and its stretch of the first one."""
+    """Where a row stands: the documents it cites, and its stretch of ``doc_id`` (-1 where that is not known)."""
 
     kind: str
     doc_id: str

@@ -2,6 +2,11 @@
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from kb_pipeline.settings import Settings
+from kb_pipeline.world import Embedder, Index, World
 
 
 @dataclass(frozen=True)
@@ -13,3 +18,9 @@ class FixedClock:
     def now(self) -> datetime:
         """The fixed time."""
         return self.at
+
+
+def reading_world(index: Index, embedder: Embedder) -> World:
+    """A world that can be searched and nothing else: whatever else it is asked for is missing."""
+    absent: Any = None
+    return World(Settings(Path()), absent, embedder, absent, absent, index, FixedClock())
