@@ -14,8 +14,9 @@ import Stemmer
 VERSION = f"1 snowball {Stemmer.version()}"
 """Changes with every change of the tokens; an index made under another version is rebuilt."""
 
-WHOLE, WORD, PART = 1.5, 1.0, 0.5
-"""Weights in a query of an exact compound, of a word, and of the other forms of a compound."""
+WORD, PART = 1.0, 0.3
+"""Weights in a query of a word or a whole compound, and of a compound's other forms. Of 0.3 to 1.0 for the latter, 0.3
+found the documents of 500 titles and 500 concluding sentences best (nDCG@10 .949 and .836; 1.0: .939 and .824)."""
 
 _LONGEST = 120
 """Longer runs are data (base64, minified code): kept whole up to here, never taken apart."""
@@ -80,7 +81,7 @@ def analyse(text: str) -> list[str]:
 def query_tokens(text: str) -> dict[str, float]:
     """Tokens of a query to their weights, which add up where a token is repeated.
 
-    A compound that is code rather than prose (``max_seq_len``, ``A100-40GB``) weighs ``WHOLE`` and its other forms
+    A compound that is code rather than prose (``max_seq_len``, ``A100-40GB``) weighs ``WORD`` and its other forms
     ``PART``; of ``dose-dependent`` the words weigh ``WORD`` and the rest ``PART``.
     """
     weights: dict[str, float] = {}
@@ -90,9 +91,9 @@ def query_tokens(text: str) -> dict[str, float]:
     return weights
 
 
-def exact_tokens(text: str) -> list[str]:
-    """What the author of a query pasted rather than phrased: its whole tokens that are code, sorted."""
-    return sorted({_forms(piece)[0] for piece in _pieces(text) if _is_code(piece)})
+def exact_forms(text: str) -> list[tuple[str, ...]]:
+    """What the author of a query pasted rather than phrased: the forms of each piece that is code, the whole first."""
+    return list(dict.fromkeys(_forms(piece) for piece in _pieces(text) if _is_code(piece)))
 
 
 def fold(text: str) -> str:
@@ -131,7 +132,7 @@ def _weighted(piece: str) -> Iterator[tuple[str, float]]:
     if len(forms) == 1:
         yield forms[0], WORD
     elif _is_code(piece):
-        yield from ((form, PART if i else WHOLE) for i, form in enumerate(forms))
+        yield from ((form, PART if i else WORD) for i, form in enumerate(forms))
     else:
         words = {_stem(word.casefold()) for word in _INNER.split(piece)}
         yield from ((form, WORD if form in words else PART) for form in forms)

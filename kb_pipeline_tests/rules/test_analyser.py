@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kb_pipeline.rules.analyser import analyse, exact_tokens, query_tokens
+from kb_pipeline.rules.analyser import analyse, exact_forms, query_tokens
 
 FOUND = [
     ("max_seq_len", "Set max_seq_len to 4096.", ["Set max_seq_length to 4096.", "The max of seq and len."]),
@@ -68,10 +68,10 @@ def test_the_whole_weighs_more_than_its_parts() -> None:
     assert prose["dose"] > prose["dose-dependent"]
 
 
-def test_exact_tokens_are_what_was_pasted() -> None:
-    """Codes, flags, names and numbers are exact tokens; ordinary words are not."""
+def test_exact_forms_are_what_was_pasted() -> None:
+    """Codes, flags, names and numbers are exact; ordinary words are not."""
     query = "why does the long-running job fail with ERR_CONN_RESET on gpu-7 after --max-retries 429"
-    assert exact_tokens(query) == ["--max-retries", "429", "err_conn_reset", "gpu-7"]
+    assert [forms[0] for forms in exact_forms(query)] == ["err_conn_reset", "gpu-7", "--max-retries", "429"]
 
 
 def test_marks_alone_are_no_tokens() -> None:

@@ -3,6 +3,7 @@
 Rows are numbered through all segments (a *position*); rows replaced or removed since are dead.
 """
 
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -71,15 +72,15 @@ class Generation:
         at = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
         return np.where(self._keys[at] == keys, self._positions[at], -1)
 
-    def take(self, positions: Positions) -> pa.Table:
+    def take(self, positions: Positions, columns: Sequence[str] = rows.SCHEMA.names) -> pa.Table:
         """The rows at these positions, in order."""
         segments = np.searchsorted(self.first, positions, side="right") - 1
         order = np.argsort(segments, kind="stable")
         parts = [
-            self.tables[segment].take(pa.array(positions[segments == segment] - self.first[segment]))
+            self.tables[segment].select(columns).take(pa.array(positions[segments == segment] - self.first[segment]))
             for segment in np.unique(segments)
         ]
-        table = pa.concat_tables(parts) if parts else rows.SCHEMA.empty_table()
+        table = pa.concat_tables(parts) if parts else rows.SCHEMA.empty_table().select(columns)
         return table.take(pa.array(np.argsort(order, kind="stable")))
 
     @cached_property

@@ -13,7 +13,7 @@ from kb_pipeline.records import Row, Scope
 from kb_pipeline.store.index import rows, scan, sql
 from kb_pipeline.store.index.opened import Generation
 from kb_pipeline.store.index.scan import Flags, Positions
-from kb_pipeline.world import Vectors
+from kb_pipeline.world import Place, Vectors
 
 _SCOPES = 32
 """Scopes remembered: a person's or an agent's few, not every document ever asked for."""
@@ -21,6 +21,9 @@ _SCOPES = 32
 _OF_A_DOCUMENT = {"uri": "", "title": "", "heading": "", "quote": "", "license": "", "source_type": "", "start": 0}
 _OF_A_DOCUMENT |= {"end": 0, "previous": "", "next": ""}
 """Fields that tell of the row's first document, blank once that is masked."""
+
+
+_PLACE = ("id", "kind", "doc_id", "start", "end", "docs")
 
 
 class LocalSnapshot:
@@ -61,9 +64,12 @@ class LocalSnapshot:
 
     def rows(self, ids: Sequence[str]) -> list[Row]:
         """Live rows by id, in the order asked; unknown ids are left out."""
-        positions = self._all.positions(rows.keys(ids))
-        seen = positions[(positions >= 0) & self._visible[positions]] if len(positions) else positions
-        return [self._shown(row) for row in rows.to_rows(self._all.take(seen))]
+        return [self._shown(row) for row in rows.to_rows(self._all.take(self._seen(ids)))]
+
+    def places(self, ids: Sequence[str]) -> dict[str, Place]:
+        """Where live rows stand, without reading them; unknown ids are left out."""
+        table = self._all.take(self._seen(ids), _PLACE)
+        return {row.pop("id"): self._place(**row) for row in table.to_pylist()}
 
     def count(self) -> dict[str, int]:
         """Live rows by kind."""
@@ -119,6 +125,17 @@ class LocalSnapshot:
 
     def _citing(self, docs: Iterable[str]) -> Flags:
         return self._all.cited.touching(frozenset(docs) - self._masked)
+
+    def _seen(self, ids: Sequence[str]) -> Positions:
+        positions = self._all.positions(rows.keys(ids))
+        positions = positions[positions >= 0]
+        return positions[self._visible[positions]]
+
+    def _place(self, kind: str, doc_id: str, start: int, end: int, docs: Sequence[str]) -> Place:
+        shown = tuple(doc for doc in docs if doc not in self._masked)
+        if doc_id in self._masked:
+            return Place(kind, next(iter(shown), ""), -1, -1, shown)
+        return Place(kind, doc_id, start, end, shown)
 
     def _shown(self, row: Row) -> Row:
         """A row as it stands without the masked documents."""

@@ -1,0 +1,211 @@
+"""The read side's search: a query to ranked rows or documents of one generation. Knows no backend and no file.
+
+Five lists are asked for: words and meaning of the *units* (items, pages, bursts), words and meaning of the *passages*
+(chunks) they stand in, and the rows that hold what was pasted (codes, flags, names). A passage passes its score on to
+the units that stand in it, and is a hit of its own only where none of them was found.
+"""
+
+import re
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from kb_pipeline.errors import KbError
+from kb_pipeline.records import Hit, Row, Scope, SearchResult
+from kb_pipeline.rules import fusion
+from kb_pipeline.rules.analyser import exact_forms, fold, query_tokens
+from kb_pipeline.rules.fusion import Ranked
+from kb_pipeline.world import Place, Snapshot, World
+
+PASSAGE = "chunk"
+UNITS = ("item", "page", "burst")
+
+RARE_IDF = 4.0
+"""A pasted token of this inverse document frequency or more is rare."""
+RARE_SHARE = 0.6
+"""In a small index, where none reaches 4.0: rare is this share of the frequency of a token that no row holds."""
+
+_ABSENT = "\0"
+_VERBATIM_TOKENS = 3
+_SPARE = 20
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """How lists become one ranking: ``weights`` by list, ``method`` a name of ``fusion.METHODS``, lists ``depth`` long.
+
+    ``per_document`` caps the hits that share a first document.
+    """
+
+    weights: Mapping[str, float]
+    method: str = "convex"
+    depth: int = 100
+    per_document: int | None = None
+
+
+HITS = Ranking({"words": 0.7, "meaning": 1.0, "passage_words": 1.0, "passage_meaning": 0.5, "exact": 1.0})
+DOCUMENTS = Ranking({"words": 0.0, "meaning": 1.0, "passage_words": 1.0, "passage_meaning": 0.5, "exact": 0.0})
+
+_EVERYWHERE = Scope()
+
+
+def search(
+    query: str,
+    world: World,
+    *,
+    scope: Scope = _EVERYWHERE,
+    k: int = 10,
+    generation: str | None = None,
+    ranking: Ranking = HITS,
+) -> SearchResult:
+    """The ``k`` best rows for ``query`` within ``scope``, of the live generation unless one is named.
+
+    Raises ``KbError`` (code ``usage``) for an empty query or ``k`` below 1, ``NotFound`` where there is no generation.
+    """
+    _check(query, k)
+    with world.index.snapshot(generation) as snapshot:
+        started = time.perf_counter()
+        lists = _lists(query, world, snapshot, scope, ranking.depth)
+        places = snapshot.places(list({row for ranked in lists.values() for row, _ in ranked}))
+        found = _fused(lists, _units_of(lists, places, scope), ranking)
+        hits = _hits(query, found, fusion.ranks(lists), snapshot, k, ranking)
+        return SearchResult(query=query, generation=snapshot.generation, ms=_since(started), hits=hits)
+
+
+def documents(
+    query: str,
+    world: World,
+    *,
+    scope: Scope = _EVERYWHERE,
+    k: int = 10,
+    generation: str | None = None,
+    ranking: Ranking = DOCUMENTS,
+) -> list[tuple[str, float]]:
+    """The ``k`` best documents for ``query``: ``(doc_id, score)``; each list counts a document's best row.
+
+    Raises as ``search``.
+    """
+    _check(query, k)
+    with world.index.snapshot(generation) as snapshot:
+        lists = _lists(query, world, snapshot, scope, ranking.depth)
+        places = snapshot.places(list({row for ranked in lists.values() for row, _ in ranked}))
+        found = _fused(lists, lambda row: places[row].docs or (places[row].doc_id,), ranking)
+        return sorted(found.items(), key=lambda entry: (-entry[1], entry[0]))[:k]
+
+
+def _check(query: str, k: int) -> None:
+    if not query.strip():
+        raise KbError("the query is empty.", where="search", cure="Ask with at least one word.", code="usage")
+    if k < 1:
+        raise KbError(f"{k} hits cannot be shown.", where="search", cure="Ask for one or more.", code="usage")
+
+
+def _since(started: float) -> float:
+    return round((time.perf_counter() - started) * 1000, 3)
+
+
+def _lists(query: str, world: World, snapshot: Snapshot, scope: Scope, depth: int) -> dict[str, Ranked]:
+    """The five lists. Passages bear no category: they are read wherever the scope's documents are."""
+    tokens, vector = query_tokens(query), world.embedder.embed([query])[0]
+    kinds = tuple(kind for kind in scope.kinds or UNITS if kind != PASSAGE)
+    units = scope.model_copy(update={"kinds": kinds})
+    passages = scope.model_copy(update={"kinds": (PASSAGE,), "categories": ()})
+    return {
+        "words": snapshot.lexical(tokens, depth, units) if kinds else [],
+        "meaning": snapshot.vector(vector, depth, units) if kinds else [],
+        "passage_words": snapshot.lexical(tokens, depth, passages),
+        "passage_meaning": snapshot.vector(vector, depth, passages),
+        "exact": _holding(query, snapshot, scope, depth),
+    }
+
+
+def _holding(query: str, snapshot: Snapshot, scope: Scope, depth: int) -> Ranked:
+    """Rows by how much they hold of what was pasted and is rare, each piece in its most specific form that exists."""
+    pasted = exact_forms(query)
+    if not pasted:
+        return []
+    idf = snapshot.idf([_ABSENT, *{form for forms in pasted for form in forms}])
+    rare = min(RARE_IDF, RARE_SHARE * idf[_ABSENT])
+    specific = (next((form for form in forms if idf[form] < idf[_ABSENT]), None) for forms in pasted)
+    weights = {form: idf[form] for form in specific if form and not form.isalpha() and idf[form] >= rare}
+    return snapshot.covering(weights, depth, scope) if weights else []
+
+
+def _fused(lists: Mapping[str, Ranked], targets: Callable[[str], Iterable[str]], ranking: Ranking) -> dict[str, float]:
+    scores = fusion.METHODS[ranking.method]
+    projected = {
+        name: fusion.project(scores(ranked, ranking.depth), targets)
+        for name, ranked in lists.items()
+        if ranking.weights[name]
+    }
+    return fusion.fuse(projected, ranking.weights)
+
+
+def _units_of(lists: Mapping[str, Ranked], places: Mapping[str, Place], scope: Scope) -> Callable[[str], Sequence[str]]:
+    """Maps a row to the rows that it speaks for: a unit to itself, a passage to the units found within it."""
+    within: dict[str, list[str]] = {}
+    for row in {row for name in ("words", "meaning", "exact") for row, _ in lists[name]}:
+        if places[row].kind != PASSAGE:
+            within.setdefault(places[row].doc_id, []).append(row)
+    alone = not scope.categories and (not scope.kinds or PASSAGE in scope.kinds)
+
+    def targets(row: str) -> Sequence[str]:
+        place = places[row]
+        if place.kind != PASSAGE:
+            return (row,)
+        units = [unit for unit in within.get(place.doc_id, ()) if place.start <= places[unit].start < place.end]
+        return units or ((row,) if alone else ())
+
+    return targets
+
+
+def _hits(
+    query: str,
+    found: Mapping[str, float],
+    ranks: Mapping[str, Mapping[str, int]],
+    snapshot: Snapshot,
+    k: int,
+    ranking: Ranking,
+) -> tuple[Hit, ...]:
+    """The best rows as hits. Those that hold a pasted sentence to the letter come first; newer wins a tie."""
+    best = sorted(found, key=lambda row: (-found[row], row))
+    wanted = len(best) if ranking.per_document else k + _SPARE
+    rows = snapshot.rows(best[:wanted])
+    holds = _verbatim(query)
+    rows.sort(key=lambda row: row.id)
+    rows.sort(key=lambda row: row.effective_date or row.updated_at, reverse=True)
+    rows.sort(key=lambda row: (not holds(row), -round(found[row.id], 9)))
+    chosen = _distinct(rows, ranking.per_document)[:k]
+    return tuple(_hit(row, found[row.id], ranks.get(row.id, {})) for row in chosen)
+
+
+def _verbatim(query: str) -> Callable[[Row], bool]:
+    """Whether a row holds the query as it stands; asked only of what is long or odd enough to have been pasted."""
+    if len(query_tokens(query)) < _VERBATIM_TOKENS and not exact_forms(query):
+        return lambda row: False
+    words = r"\s+".join(re.escape(word) for word in fold(query).casefold().split())
+    pattern = re.compile(rf"(?<!\w){words}(?!\w)")
+    return lambda row: pattern.search(fold(row.text).casefold()) is not None
+
+
+def _distinct(rows: Iterable[Row], per_document: int | None) -> list[Row]:
+    """Rows in order without copies of one text under one heading, at most ``per_document`` of a document."""
+    seen: set[tuple[str, str]] = set()
+    taken: dict[str, int] = {}
+    chosen = []
+    for row in rows:
+        copy = (row.text, row.heading)
+        if copy in seen or (per_document and taken.get(row.doc_id, 0) >= per_document):
+            continue
+        seen.add(copy)
+        taken[row.doc_id] = taken.get(row.doc_id, 0) + 1
+        chosen.append(row)
+    return chosen
+
+
+def _hit(row: Row, score: float, ranks: Mapping[str, int]) -> Hit:
+    shared = {name: getattr(row, name) for name in _SHARED}
+    return Hit(**shared, score=round(score, 6), lists=dict(ranks))
+
+
+_SHARED = tuple(name for name in Hit.model_fields if name in Row.model_fields)
