@@ -1,0 +1,150 @@
+"""How each stage's records lie on disk. A codec turns the records of one key into files below ``kb/`` and back."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar, cast
+
+from pydantic import ValidationError
+
+from kb_pipeline.errors import StoreError
+from kb_pipeline.records import (
+    SCHEMA_VERSION,
+    Chunk,
+    Cluster,
+    DedupDecision,
+    Document,
+    EvalResult,
+    Extraction,
+    Item,
+    Meta,
+    Question,
+    Record,
+)
+from kb_pipeline.rules import ids
+from kb_pipeline.rules.taxonomy import category_folder
+
+R = TypeVar("R", bound=Record)
+Read = Callable[[str], bytes]
+
+
+@dataclass(frozen=True)
+class Codec:
+    """``encode(key, records)`` gives path below ``kb/`` → bytes; ``decode(paths, read)`` gives the records back.
+
+    ``content(records, encoded)`` hashes the declared content fields: what the next stage's work depends on.
+    ``editable`` says that people edit these files, so that foreign bytes are kept, not overwritten; ``versioned`` that
+    a replaced text is kept under its hash.
+    """
+
+    encode: Callable[[str, Sequence[Record]], dict[str, bytes]]
+    decode: Callable[[Sequence[str], Read], tuple[Record, ...]]
+    content: Callable[[Sequence[Record], Mapping[str, bytes]], str]
+    editable: bool = False
+    versioned: bool = False
+
+
+def json_lines(records: Sequence[Record]) -> bytes:
+    """One JSON object a line, in order; defaults are left out, except the schema's version."""
+    return "".join(f"{_line(record)}\n" for record in records).encode()
+
+
+def _line(record: Record) -> str:
+    line = record.model_dump_json(exclude_defaults=True)
+    if "schema_version" not in type(record).model_fields:
+        return line
+    return f'{{"schema_version":{SCHEMA_VERSION},{line[1:]}'
+
+
+def pretty(record: Record) -> bytes:
+    """Indented JSON in field order with one final newline: for people and for git."""
+    return (record.model_dump_json(indent=2) + "\n").encode()
+
+
+def parse(kind: type[R], path: str, data: bytes) -> R:
+    """One record from JSON. Raises ``StoreError`` that names file, field and mistake."""
+    try:
+        return kind.model_validate_json(data)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"]) or "the file"
+        raise StoreError(f"{field}: {first['msg']}.", where=path, cure=_cure(data), code="record") from error
+
+
+def _cure(data: bytes) -> str:
+    try:
+        found = int(json.loads(data).get("schema_version", SCHEMA_VERSION))
+    except (ValueError, AttributeError, TypeError):
+        found = SCHEMA_VERSION
+    if found > SCHEMA_VERSION:
+        return f"It has schema version {found}, this program knows up to {SCHEMA_VERSION}: update the program."
+    return "Correct it."
+
+
+def _content(_: Sequence[Record], encoded: Mapping[str, bytes]) -> str:
+    return ids.digest(*encoded.values())
+
+
+def _lines_in(
+    folder: str,
+    kinds: Mapping[str, type[Record]] | type[Record],
+    content: Callable[[Sequence[Record], Mapping[str, bytes]], str] = _content,
+) -> Codec:
+    def encode(key: str, records: Sequence[Record]) -> dict[str, bytes]:
+        return {f"{folder}/{key}.jsonl": json_lines(records)}
+
+    def decode(paths: Sequence[str], read: Read) -> tuple[Record, ...]:
+        kind = kinds if isinstance(kinds, type) else kinds[paths[0].rpartition("/")[2].removesuffix(".jsonl")]
+        return tuple(parse(kind, paths[0], line) for line in read(paths[0]).splitlines() if line)
+
+    return Codec(encode, decode, content)
+
+
+def _encode_document(key: str, records: Sequence[Record]) -> dict[str, bytes]:
+    document = cast(Document, records[0])
+    return {
+        f"normalized/{key}.md": document.text.encode(),
+        f"normalized/{key}.meta.json": pretty(document.meta),
+    }
+
+
+def _decode_meta(paths: Sequence[str], read: Read) -> tuple[Record, ...]:
+    path = next(p for p in paths if p.endswith(".meta.json"))
+    return (parse(Meta, path, read(path)),)
+
+
+def _decode_document(paths: Sequence[str], read: Read) -> tuple[Record, ...]:
+    (meta,) = _decode_meta(paths, read)
+    text = read(next(p for p in paths if p.endswith(".md"))).decode()
+    return (Document(meta=cast(Meta, meta), text=text),)
+
+
+def _document_content(records: Sequence[Record], _: Mapping[str, bytes]) -> str:
+    """What a chunk can depend on: the text, and the meta data that chunking looks at."""
+    document = cast(Document, records[0])
+    meta = document.meta
+    return ids.digest(document.text, meta.doc_id, meta.source_type, meta.title)
+
+
+def _chunk_content(records: Sequence[Record], _: Mapping[str, bytes]) -> str:
+    return ids.digest(*(cast(Chunk, c).hash for c in records))
+
+
+def _encode_item(key: str, records: Sequence[Record]) -> dict[str, bytes]:
+    item = cast(Item, records[0])
+    return {f"items/{category_folder(item.primary_category)}/{key}.json": pretty(item)}
+
+
+def _decode_item(paths: Sequence[str], read: Read) -> tuple[Record, ...]:
+    return (parse(Item, paths[0], read(paths[0])),)
+
+
+CODECS: Mapping[str, Codec] = {
+    "normalized": Codec(_encode_document, _decode_document, _document_content, versioned=True),
+    "meta": Codec(_encode_document, _decode_meta, _document_content),
+    "chunks": _lines_in("chunks", Chunk, _chunk_content),
+    "atomic_items": _lines_in("atomic_items", Extraction),
+    "dedup": _lines_in("dedup", {"decisions": DedupDecision, "clusters": Cluster}),
+    "tags": Codec(_encode_item, _decode_item, _content, editable=True),
+    "eval": _lines_in("eval", {"qa_gold": Question, "results": EvalResult}),
+}

@@ -1,0 +1,178 @@
+"""Bytes on disk: atomic replacement, batched durability, locks. Knows nothing of stages or records."""
+
+import fcntl
+import hashlib
+import json
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from kb_pipeline.errors import Busy, StoreError
+
+TEMPORARY = ".tmp-kb-"
+_BATCH = 64  # above this many files one sync of the file system is cheaper than an fsync a file
+
+
+def file_hash(data: bytes) -> str:
+    """32 hex digits of SHA-256: what a manifest records of an output."""
+    return hashlib.sha256(data).hexdigest()[:32]
+
+
+def read_bytes(path: Path) -> bytes | None:
+    """The bytes of ``path``, or None where there is no such file."""
+    try:
+        return path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise StoreError(
+            f"cannot be read: {error.strerror}.", where=str(path), cure="Check its permissions."
+        ) from error
+
+
+def replace(path: Path, data: bytes, *, durable: bool = True) -> None:
+    """Write ``data`` to ``path`` so that a reader, or a crash, sees the old bytes or the new ones, never a mixture."""
+    write_all({path: data}, durable=durable)
+
+
+def write_all(files: Mapping[Path, bytes], *, durable: bool = True) -> None:
+    """Replace many files. All are on disk before the first is renamed into place, so that no name ever leads to
+    bytes that a power loss could take; raises ``StoreError`` (disk full, read-only) before any rename where it can."""
+    staged: list[tuple[Path, Path]] = []
+    try:
+        _stage(files, staged, durable)
+        for temporary, path in staged:
+            temporary.replace(path)
+        if durable:
+            _sync({path.parent for path in files}, [])
+    except OSError as error:
+        raise StoreError(
+            f"cannot be written: {error.strerror}.",
+            where=str(error.filename or next(iter(files), "")),
+            cure="Free space or check permissions; the last good state is untouched.",
+        ) from error
+    finally:
+        for temporary, _ in staged:
+            with suppress(OSError):
+                temporary.unlink()
+
+
+def _stage(files: Mapping[Path, bytes], staged: list[tuple[Path, Path]], durable: bool) -> None:
+    made: set[Path] = set()
+    for n, (path, data) in enumerate(files.items()):
+        if path.parent not in made:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            made.add(path.parent)
+        temporary = path.parent / f"{TEMPORARY}{os.getpid()}-{threading.get_ident()}-{n}"
+        staged.append((temporary, path))
+        with temporary.open("wb") as f:
+            f.write(data)
+    if durable:
+        _sync(set(), [t for t, _ in staged])
+
+
+def _sync(folders: set[Path], files: list[Path]) -> None:
+    if len(folders) + len(files) > _BATCH:
+        os.sync()
+        return
+    for path in [*files, *folders]:
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def remove(paths: list[Path], root: Path) -> int:
+    """Remove files and the folders below ``root`` that this empties; the number of files removed."""
+    count = 0
+    for path in paths:
+        with suppress(FileNotFoundError, NotADirectoryError):
+            path.unlink()
+            count += 1
+    for parent in {p.parent for p in paths}:
+        folder = parent
+        while folder != root and root in folder.parents:
+            try:
+                folder.rmdir()
+            except OSError:
+                break
+            folder = folder.parent
+    return count
+
+
+def stat_tree(root: Path, suffix: str) -> dict[str, tuple[int, int]]:
+    """Size and mtime (ns) of each file below ``root`` whose name ends in ``suffix``, by ``/``-separated path."""
+    found: dict[str, tuple[int, int]] = {}
+    pending = [(root, "")]
+    while pending:
+        folder, prefix = pending.pop()
+        try:
+            entries = list(os.scandir(folder))
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        for entry in entries:
+            if entry.name.startswith("."):
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                pending.append((Path(entry.path), f"{prefix}{entry.name}/"))
+            elif entry.name.endswith(suffix):
+                status = entry.stat()
+                found[prefix + entry.name] = (status.st_size, status.st_mtime_ns)
+    return found
+
+
+_HELD: dict[Path, int] = {}
+_GUARD = threading.RLock()
+
+
+@contextmanager
+def lease(path: Path, *, wait: float = 24 * 3600.0, on_wait: Callable[[str], None] = lambda _: None) -> Iterator[None]:
+    """Hold the lock file ``path`` across processes; entering again in one process is free.
+
+    Waits up to ``wait`` seconds, telling ``on_wait`` once who holds it; raises ``Busy`` after that. The kernel frees
+    the lock of a process that dies.
+    """
+    with _GUARD:
+        if path in _HELD:
+            _HELD[path] += 1
+            try:
+                yield
+            finally:
+                _HELD[path] -= 1
+            return
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("a+") as f:
+            _acquire(f.fileno(), path, wait, on_wait)
+            f.seek(0)
+            f.truncate()
+            f.write(json.dumps({"pid": os.getpid(), "since": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}))
+            f.flush()
+            _HELD[path] = 1
+            try:
+                yield
+            finally:
+                del _HELD[path]
+                fcntl.flock(f.fileno(), fcntl.LOCK_UN)
+
+
+def _acquire(descriptor: int, path: Path, wait: float, on_wait: Callable[[str], None]) -> None:
+    until, told = time.monotonic() + wait, False
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            holder = path.read_text() or "{}"
+            if time.monotonic() >= until:
+                raise Busy(
+                    f"another build holds the lease ({holder}).", where=str(path), cure="Wait for it, or stop it."
+                ) from error
+            if not told:
+                on_wait(holder)
+                told = True
+            time.sleep(0.05)
+        else:
+            return

@@ -1,0 +1,112 @@
+"""What was made from what: one sorted JSON line a key, beside the artefacts, so that manifests merge in git."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, ValidationError
+
+from kb_pipeline.errors import StoreError
+from kb_pipeline.records import Record
+from kb_pipeline.rules import ids
+from kb_pipeline.store.files import read_bytes, replace
+
+
+class Entry(Record):
+    """One key of one stage.
+
+    ``input`` is the hash of what it was made from, ``recipe`` that of how, ``content`` that of the declared content
+    fields (offsets aside): what the next stage's input is. ``outputs`` maps paths below ``kb/`` to the hash of the
+    bytes we wrote; ``edited`` does so for bytes that a person wrote instead. ``failed`` is the reason why there are no
+    outputs; ``info`` is the stage's own (raw: the RawEntry). ``rejected`` counts what
+    was turned away, ``quarantined`` what of it failed a proof.
+    """
+
+    key: str
+    input: str = ""
+    recipe: str = ""
+    content: str = ""
+    outputs: Mapping[str, str] = Field(default_factory=dict)
+    edited: Mapping[str, str] = Field(default_factory=dict)
+    failed: str | None = None
+    made: int = 0
+    rejected: int = 0
+    quarantined: int = 0
+    info: Mapping[str, Any] = Field(default_factory=dict)
+
+    @property
+    def live(self) -> bool:
+        """Whether a document stands behind it: neither failed nor deleted at its source."""
+        return self.failed is None and not self.info.get("deleted_at")
+
+    @property
+    def version(self) -> str:
+        """The hash of what is on disk under this key."""
+        return ids.digest_json([dict(self.outputs), dict(self.edited)])
+
+
+class Manifest:
+    """The entries of one stage (and source), by key."""
+
+    def __init__(self, path: Path, entries: Iterable[Entry] = ()) -> None:
+        self.path = path
+        self._entries = {e.key: e for e in entries}
+
+    @property
+    def source(self) -> str:
+        """The source that the manifest is of, by its file's name."""
+        return self.path.name.removesuffix(".manifest.jsonl")
+
+    @classmethod
+    def load(cls, path: Path) -> "Manifest":
+        """Read ``path``; empty where there is none. Raises ``StoreError`` that names the line that is broken."""
+        lines = (read_bytes(path) or b"").splitlines()
+        try:
+            return cls(path, (Entry.model_validate_json(line) for line in lines if line))
+        except ValidationError as error:
+            raise StoreError(
+                f"is not a manifest: {error.errors()[0]['msg']}.", where=str(path), code="manifest"
+            ) from error
+
+    def __getitem__(self, key: str) -> Entry:
+        return self._entries[key]
+
+    def __iter__(self) -> Iterator[Entry]:
+        return iter(self._entries.values())
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._entries
+
+    def get(self, key: str) -> Entry | None:
+        """The entry of ``key``, or None."""
+        return self._entries.get(key)
+
+    def keys(self) -> list[str]:
+        """Sorted keys."""
+        return sorted(self._entries)
+
+    def live(self) -> list[Entry]:
+        """Entries with a document behind them, by key."""
+        return [e for _, e in sorted(self._entries.items()) if e.live]
+
+    def with_changes(self, upserts: Iterable[Entry], deletes: Iterable[str]) -> "Manifest":
+        """A manifest less ``deletes`` and with ``upserts``."""
+        merged = dict(self._entries)
+        for key in deletes:
+            merged.pop(key, None)
+        merged.update({e.key: e for e in upserts})
+        return Manifest(self.path, merged.values())
+
+    def version(self) -> str:
+        """The hash of all outputs, independent of order: the partition's data version."""
+        return ids.combine(ids.digest(e.key, e.version) for e in self._entries.values() if e.live)
+
+    def save(self) -> None:
+        """Write the file where its bytes differ."""
+        lines = [e.model_dump_json(exclude_defaults=True) for _, e in sorted(self._entries.items())]
+        data = ("\n".join(lines) + "\n").encode() if lines else b""
+        if read_bytes(self.path) != data:
+            replace(self.path, data)
