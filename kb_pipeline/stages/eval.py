@@ -1,0 +1,111 @@
+"""Questions about the items, asked of the candidate generation. Judges retrieval; decides nothing."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import cast
+
+from kb_pipeline.query.search import search
+from kb_pipeline.records import EvalResult, Item, Question, Rank, Scope
+from kb_pipeline.rules import ids
+from kb_pipeline.rules.metrics import measures
+from kb_pipeline.world import Changes, Inputs, Output, Previous, World
+
+DEPTH = 10
+_NEIGHBOURS = 5
+_ITEMS = Scope(kinds=("item",))
+
+
+def run(changes: Changes, inputs: Inputs, previous: Previous, world: World) -> Output:
+    """Evaluate the candidate generation on gold questions: recall, MRR and nDCG, by style and by source."""
+    generation = world.index.candidate()
+    if generation is None:
+        return Output(warnings=("there is no generation to evaluate.",))
+    old = cast(tuple[Question, ...], () if changes.everything else previous.records("qa_gold"))
+    gold = _gold(inputs, old, generation, world)
+    human = cast(tuple[Question, ...], previous.records("human_gold"))
+    asked = [q for q in (*gold, *human) if q.question and q.expected_item_id]
+    ranks = {q.id: Rank(generation=generation, question=q.id, rank=_rank(q, generation, world)) for q in asked}
+    live = world.index.live()
+    before = {r.question: r for r in cast(tuple[Rank, ...], previous.records("ranks")) if r.generation == live}
+    result = EvalResult(
+        generation=generation,
+        engine=f"{world.engine.name} + {world.embedder.name}",
+        at=world.clock.now().strftime("%Y-%m-%dT%H:%M:%SZ"),
+        counts={"items": len(inputs.keys("tags")), "questions": len(asked)},
+        metrics=_slices(gold, human, ranks),
+        compared_with=live,
+        common=_common(ranks, before) if live else {},
+    )
+    results = [r for r in cast(tuple[EvalResult, ...], previous.records("results")) if r.generation != generation]
+    return Output(
+        upserts={
+            "qa_gold": gold,
+            "ranks": (*ranks.values(), *(r for r in before.values() if live != generation)),
+            "results": (*results, result),
+        },
+        details={"generation": generation, "metrics": result.metrics, "common": result.common},
+    )
+
+
+def _gold(inputs: Inputs, old: Sequence[Question], generation: str, world: World) -> tuple[Question, ...]:
+    """Questions of a stable sample: the items whose ids hash lowest, so that a change moves few of them."""
+    known: dict[str, list[Question]] = {}
+    for question in old:
+        known.setdefault(question.about, []).append(question)
+    gold: list[Question] = []
+    with world.index.snapshot(generation) as snapshot:
+        for item in _sample(inputs, world.settings.options.eval_items):
+            made_from = ids.digest(item.id, item.statement, world.engine.version("questions"))
+            kept = [q for q in known.get(item.id, []) if q.made_from == made_from]
+            if not kept:
+                vector = world.embedder.embed([ids.canonical(item.statement)])[0]
+                near = [key for key, _ in snapshot.vector(vector, _NEIGHBOURS, _ITEMS) if key != item.id]
+                neighbours = [n for key in near for n in _items(inputs, key)]
+                source = item.sources[0].doc_id.partition("/")[0]
+                kept = [
+                    q.model_copy(update={"about": item.id, "made_from": made_from, "source_id": source})
+                    for q in world.engine.questions(item, neighbours)
+                ]
+            gold += kept
+    return tuple(sorted(gold, key=lambda q: (q.about, q.style, q.id)))
+
+
+def _sample(inputs: Inputs, size: int) -> Iterable[Item]:
+    found = 0
+    for key in sorted(inputs.keys("tags"), key=ids.digest):
+        for item in _items(inputs, key):
+            if item.status == "active" and item.sources:
+                yield item
+                found += 1
+        if found >= size:
+            return
+
+
+def _items(inputs: Inputs, key: str) -> tuple[Item, ...]:
+    return () if inputs.broken("tags", key) else cast(tuple[Item, ...], inputs.records("tags", key))
+
+
+def _rank(question: Question, generation: str, world: World) -> int | None:
+    found = search(str(question.question), world, scope=_ITEMS, k=DEPTH, generation=generation).hits
+    return next((place for place, hit in enumerate(found, start=1) if hit.id == question.expected_item_id), None)
+
+
+def _slices(
+    gold: Sequence[Question], human: Sequence[Question], ranks: Mapping[str, Rank]
+) -> dict[str, dict[str, float]]:
+    slices: dict[str, list[int | None]] = {}
+    for question in gold:
+        if question.id in ranks:
+            for name in ("all", f"style:{question.style}", f"source:{question.source_id}"):
+                slices.setdefault(name, []).append(ranks[question.id].rank)
+    if human:
+        slices["human"] = [ranks[q.id].rank for q in human if q.id in ranks]
+    return {name: measures(found) for name, found in sorted(slices.items())}
+
+
+def _common(ranks: Mapping[str, Rank], before: Mapping[str, Rank]) -> dict[str, dict[str, float]]:
+    """Both generations on the questions that both were asked: what was added or removed since is not compared."""
+    both = sorted(ranks.keys() & before.keys())
+    return {
+        "candidate": measures([ranks[q].rank for q in both]),
+        "live": measures([before[q].rank for q in both]),
+    }

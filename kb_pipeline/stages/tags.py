@@ -1,0 +1,147 @@
+"""Clusters to published items: merged fields, category, tags, dates and status. Writes nothing itself."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import cast
+
+from kb_pipeline.records import Chunk, Cluster, Draft, Extraction, Item, Meta, Occurrence, Tagging
+from kb_pipeline.rules import ids
+from kb_pipeline.rules.merging import Witness, merge
+from kb_pipeline.world import Changes, Inputs, Output, Previous, World
+
+# What a reader would call the item itself: a change of anything else (offsets, versions of a document) moves no date.
+_IDENTITY = frozenset(
+    {
+        "statement",
+        "detail",
+        "context",
+        "item_type",
+        "topic",
+        "primary_category",
+        "secondary_categories",
+        "tags",
+        "note",
+        "entities",
+        "confidence",
+        "status",
+        "superseded_by",
+        "related_items",
+        "confirmations",
+        "needs_review",
+    }
+)
+
+
+def run(changes: Changes, inputs: Inputs, previous: Previous, world: World) -> Output:
+    """Publish items: one file each, with its category from the closed list, its tags, its proofs and its history."""
+    clusters = cast(tuple[Cluster, ...], inputs.records("dedup", "clusters"))
+    made_from = {c.id: ids.digest(c.model_dump_json()) for c in clusters}
+    published = previous.inputs()
+    touched = frozenset[str]().union(*(t for stage, t in changes.touched.items() if stage != "dedup"))
+    affected = [
+        c
+        for c in clusters
+        if changes.everything
+        or published.get(c.id) != made_from[c.id]
+        or any(o.doc_id in touched for o in c.occurrences)
+    ]
+    library = _Library(inputs)
+    drafts = [merge(cluster, library.witnesses(cluster.occurrences)) for cluster in affected]
+    taggings = world.engine.tag(drafts, world.settings.taxonomy)
+    now = world.clock.now().strftime("%Y-%m-%dT%H:%M:%SZ")
+    upserts = {
+        item.id: (_dated(_tagged(item, tagging), _before(previous, item.id), now),)
+        for item, tagging in zip(drafts, taggings, strict=True)
+    }
+    aliases = {alias for c in clusters for alias in c.aliases}
+    vanished = [key for key in previous.keys() if key not in made_from]  # noqa: SIM118 - a protocol, not a dict
+    retired = _retire([key for key in vanished if key not in aliases], previous, now)
+    return Output(
+        upserts={**upserts, **retired},
+        deletes=frozenset(key for key in vanished if key in aliases),
+        inputs={**{c.id: made_from[c.id] for c in affected}, **dict.fromkeys(retired, "retired")},
+        kept=len(clusters) - len(affected),
+        details=_details(upserts.values(), taggings),
+    )
+
+
+@dataclass
+class _Library:
+    """Drafts, chunks and meta data of the documents that clusters cite, each document read once."""
+
+    inputs: Inputs
+    drafts: dict[str, dict[tuple[str, str], Draft]] = field(default_factory=dict)
+    chunks: dict[str, dict[str, Chunk]] = field(default_factory=dict)
+    metas: dict[str, Meta] = field(default_factory=dict)
+
+    def witnesses(self, occurrences: Iterable[Occurrence]) -> list[Witness]:
+        """Each occurrence with its draft, the first chunk of that content, and its document."""
+        found = []
+        for occurrence in occurrences:
+            doc = occurrence.doc_id
+            if doc not in self.metas:
+                self._read(doc)
+            draft = self.drafts[doc][occurrence.chunk_hash, occurrence.draft]
+            found.append(Witness(draft=draft, chunk=self.chunks[doc][occurrence.chunk_hash], meta=self.metas[doc]))
+        return found
+
+    def _read(self, doc: str) -> None:
+        extractions = cast(tuple[Extraction, ...], self.inputs.records("atomic_items", doc))
+        self.drafts[doc] = {(e.chunk_hash, d.hash): d for e in extractions for d in reversed(e.drafts)}
+        chunks = cast(tuple[Chunk, ...], self.inputs.records("chunks", doc))
+        self.chunks[doc] = {c.hash: c for c in reversed(chunks)}
+        self.metas[doc] = cast(Meta, self.inputs.records("normalized", doc)[0])
+
+
+def _tagged(item: Item, tagging: Tagging) -> Item:
+    return item.model_copy(
+        update={
+            "primary_category": tagging.primary_category,
+            "secondary_categories": tagging.secondary_categories,
+            "tags": tagging.tags,
+            "note": tagging.note,
+        }
+    )
+
+
+def _dated(item: Item, before: Item | None, now: str) -> Item:
+    content = ids.digest_json(
+        [item.model_dump(mode="json", include=set(_IDENTITY)), sorted({s.doc_id for s in item.sources})]
+    )
+    same = before is not None and before.content_hash == content
+    return item.model_copy(
+        update={
+            "content_hash": content,
+            "created_at": before.created_at if before else now,
+            "updated_at": before.updated_at if before and same else now,
+            "valid_to": None if item.status == "active" else (before and before.valid_to) or now,
+        }
+    )
+
+
+def _before(previous: Previous, key: str) -> Item | None:
+    records = previous.records(key)
+    return cast(Item, records[0]) if records else None
+
+
+def _retire(keys: Sequence[str], previous: Previous, now: str) -> dict[str, tuple[Item, ...]]:
+    """Items that no document supports any more: kept on disk with their last proofs, out of everything live."""
+    retired: dict[str, tuple[Item, ...]] = {}
+    for key in keys:
+        item = _before(previous, key)
+        if item is not None and item.status != "retired":
+            gone = {"status": "retired", "valid_to": now, "updated_at": now, "related_items": ()}
+            retired[key] = (item.model_copy(update=gone),)
+    return retired
+
+
+def _details(items: Iterable[tuple[Item, ...]], taggings: Sequence[Tagging]) -> Mapping[str, object]:
+    by_category: dict[str, int] = {}
+    for (item,) in items:
+        by_category[item.primary_category] = by_category.get(item.primary_category, 0) + 1
+    wanted: dict[str, int] = {}
+    for tagging in taggings:
+        for tag in tagging.candidates:
+            wanted[tag] = wanted.get(tag, 0) + 1
+    top = sorted(wanted, key=lambda tag: (-wanted[tag], tag))[:20]
+    return {"categories": dict(sorted(by_category.items())), "tag_candidates": {tag: wanted[tag] for tag in top}}
