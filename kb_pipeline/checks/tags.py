@@ -1,0 +1,40 @@
+"""Whether what is published is proven and filed."""
+
+from collections.abc import Iterator
+from typing import cast
+
+from kb_pipeline.checks.findings import finding
+from kb_pipeline.records import UNCLASSIFIED, Cluster, Document, Finding, Item
+from kb_pipeline.rules.grounding import proves
+from kb_pipeline.world import Changes, Inputs, World
+
+
+def run(changes: Changes, inputs: Inputs, world: World) -> Finding:
+    """Every active item's quote stands verbatim in its document at its offsets, under a category of the closed list."""
+    categories = {c.name for c in world.settings.taxonomy.categories} | {UNCLASSIFIED}
+    bad: list[str] = []
+    for item in _items(changes, inputs):
+        if item.primary_category not in categories:
+            bad.append(f"{item.id}: unknown category '{item.primary_category}'")
+        for citation in item.sources:
+            records = inputs.records("normalized", citation.doc_id)
+            text = cast(Document, records[0]).text if records else ""
+            if not proves(text, citation.start, citation.end, citation.source_span):
+                bad.append(f"{item.id}: its quote does not stand in {citation.doc_id} at {citation.start}")
+        if not item.sources:
+            bad.append(f"{item.id}: no source")
+    return finding("tags", "items_are_proven", str(run.__doc__), bad, "Run `kb build --full`; then `kb show ID`.")
+
+
+def _items(changes: Changes, inputs: Inputs) -> Iterator[Item]:
+    """Active items whose file changed, or whose document did: another cannot have lost its proof."""
+    docs = changes.touched["normalized"]
+    clusters = cast(tuple[Cluster, ...], inputs.records("dedup", "clusters"))
+    citing = {c.id for c in clusters if any(o.doc_id in docs for o in c.occurrences)}
+    for key in inputs.keys("tags") if changes.everything else sorted(changes.touched["tags"] | citing):
+        if inputs.broken("tags", key):
+            continue
+        for record in inputs.records("tags", key):
+            item = cast(Item, record)
+            if item.status == "active":
+                yield item
