@@ -1,0 +1,39 @@
+"""The only delta engine: read, skip what is unchanged, run the stage, write, report."""
+
+from kb_pipeline.errors import KbError
+from kb_pipeline.records import StageReport
+from kb_pipeline.runner.checking import check, checks_of
+from kb_pipeline.runner.context import Progress, Run, no_progress
+from kb_pipeline.runner.each import each
+from kb_pipeline.runner.fetching import fetch, forget
+from kb_pipeline.runner.staleness import Stale, stale, stale_stages
+from kb_pipeline.runner.whole import whole
+from kb_pipeline.stages import PIPELINE, WHOLE
+
+__all__ = ["Progress", "Run", "Stale", "build_stage", "check", "checks_of", "no_progress", "stale"]
+
+
+def build_stage(run: Run, name: str, source_id: str | None = None) -> StageReport:
+    """Bring one stage (of one source) up to date; the caller holds the build lease.
+
+    Raises ``SourceUnavailable`` where a source cannot be read, ``KbError`` where the stage cannot run.
+    """
+    stage = PIPELINE[name]
+    if not stage.per_source:
+        if name == WHOLE[0]:
+            forget(run)
+        return whole(run, stage) if name in stale_stages(run) else _unchanged(run, name)
+    sources = {s.id: s for s in run.world.settings.sources}
+    if source_id not in sources:
+        raise KbError(
+            f"there is no source '{source_id}'.",
+            where="sources.yaml",
+            cure=f"Known sources: {', '.join(sorted(sources)) or 'none'}.",
+            code="not-found",
+        )
+    return fetch(run, sources[source_id]) if stage.level == "fetch" else each(run, stage, sources[source_id])
+
+
+def _unchanged(run: Run, name: str) -> StageReport:
+    kept = len(run.kb.manifest(name))
+    return StageReport(stage=name, kept=kept, data_version=run.version(name) or "")

@@ -1,0 +1,129 @@
+"""What is stale, and why. The one opinion on it: sensor, command line and status ask here. Changes nothing."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from kb_pipeline.records import Source
+from kb_pipeline.rules import ids
+from kb_pipeline.runner.context import Run
+from kb_pipeline.settings import refresh_due
+from kb_pipeline.sources import kinds
+from kb_pipeline.stages import PER_SOURCE, PIPELINE, WHOLE
+
+
+@dataclass(frozen=True)
+class Stale:
+    """Sources and whole stages that must run, each with its reason; ``stages`` holds all below the first stale one.
+
+    ``asks`` maps each source, and ``compile``, to the hash of what exactly is asked: what failed on it is not asked
+    again until it changes.
+    """
+
+    sources: dict[str, str] = field(default_factory=dict)
+    stages: dict[str, str] = field(default_factory=dict)
+    asks: dict[str, str] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.sources or self.stages)
+
+
+def stale(run: Run, only: frozenset[str] = frozenset(), *, refetch: bool = False) -> Stale:
+    """Compare registry, fingerprints, recipes and manifests with what was recorded.
+
+    ``only`` restricts to these sources and asks their remotes even where no refresh is due; ``refetch`` asks every
+    remote (the nightly). Whole stages are judged by what is on disk now: after a source ran, ask again.
+    """
+    sources: dict[str, str] = {}
+    asks: dict[str, str] = {}
+    for source in run.world.settings.sources:
+        if only and source.id not in only:
+            continue
+        wanted = source.id in only
+        reason = None if source.refresh == "manual" and not wanted else _source(run, source, refetch or wanted)
+        if reason:
+            sources[source.id] = reason
+            asks[source.id] = _ask(run, source, reason)
+    stages = stale_stages(run)
+    if stages:
+        asks["compile"] = ids.digest_json(
+            [[n, r, run.recipe(PIPELINE[n]), run.upstream(PIPELINE[n])] for n, r in stages.items()]
+        )
+    return Stale(sources, stages, asks)
+
+
+def _ask(run: Run, source: Source, reason: str) -> str:
+    stamp = run.stamp("raw", source.id)
+    recipes = [run.recipe(PIPELINE[name], source) for name in PER_SOURCE]
+    try:
+        fingerprint = kinds(run.world.settings)[source.type].fingerprint(source, run.world.settings)
+    except Exception as error:  # noqa: BLE001 - a plugin may raise anything; the run will say so
+        fingerprint = str(error)
+    remote = [stamp.get("at"), stamp.get("failed_at")] if fingerprint is None else []
+    return ids.digest_json([source.id, reason, recipes, fingerprint, remote])
+
+
+def _source(run: Run, source: Source, refetch: bool) -> str | None:
+    stamp = run.stamp("raw", source.id)
+    if run.full:
+        return "a full check was asked for"
+    if not stamp:
+        return "it was never read here"
+    if stamp.get("recipe") != run.recipe(PIPELINE["raw"], source) and "failed" not in stamp:
+        return "its entry or its connector changed"
+    return _fingerprint(run, source, refetch) or _partitions(run, source)
+
+
+def _fingerprint(run: Run, source: Source, refetch: bool) -> str | None:
+    stamp = run.stamp("raw", source.id)
+    kind = kinds(run.world.settings).get(source.type)
+    try:
+        found = kind.fingerprint(source, run.world.settings) if kind else None
+    except Exception as error:  # noqa: BLE001 - a plugin may raise anything; the run will say so
+        return None if "failed" in stamp else f"it became unavailable: {error}"
+    if found is None:
+        last = stamp.get("failed_at") or stamp.get("at")
+        at = datetime.fromisoformat(last) if last else None
+        return "a refresh is due" if refetch or refresh_due(source.refresh, at, run.world.clock.now()) else None
+    if "failed" in stamp:
+        return "it is available again"
+    return "its files changed" if found != stamp.get("fingerprint") else None
+
+
+def _partitions(run: Run, source: Source) -> str | None:
+    for name in PER_SOURCE[1:]:
+        stage, stamp = PIPELINE[name], run.stamp(name, source.id)
+        if not stamp:
+            return f"{name} never ran here"
+        if stamp["recipe"] != run.recipe(stage):
+            return f"the recipe of {name} changed"
+        if stamp["upstream"] != run.upstream(stage, source.id):
+            return f"{stage.needs[0]} changed"
+        if run.version(name, source.id) != stamp["version"]:
+            return f"the files of {name} changed"
+    return None
+
+
+def stale_stages(run: Run) -> dict[str, str]:
+    """Whole stages that must run given what is on disk, and all below them, each with its reason."""
+    found: dict[str, str] = {}
+    for name in WHOLE:
+        reason = _stage(run, name)
+        above = next((need for need in PIPELINE[name].needs if need in found), None)
+        if reason or above:
+            found[name] = reason or f"{above} is stale"
+    return found
+
+
+def _stage(run: Run, name: str) -> str | None:
+    stage, stamp = PIPELINE[name], run.stamp(name)
+    if run.full:
+        return "a full check was asked for"
+    if not stamp:
+        return "it never ran here"
+    if stamp["recipe"] != run.recipe(stage):
+        return "its recipe changed"
+    if stage.artefact and stamp["version"] != "none" and stage.artefact(run.world.index) is None:
+        return "its generation is gone"
+    if stamp["upstream"] != run.upstream(stage):
+        return "what it reads changed"
+    return None if stage.artefact or run.version(name) == stamp["version"] else "its files changed"

@@ -1,0 +1,173 @@
+"""A ``whole`` stage: over all sources at once, touching only what changes reach."""
+
+import time
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Any
+
+from kb_pipeline.errors import StoreError
+from kb_pipeline.records import RawEntry, Record, StageReport
+from kb_pipeline.rules import ids
+from kb_pipeline.runner.context import Run
+from kb_pipeline.stages import PIPELINE, Stage
+from kb_pipeline.store.kb import Group
+from kb_pipeline.store.manifests import Entry, Manifest
+from kb_pipeline.world import Changes, Output
+
+_VIEWS = {"normalized": "meta"}  # what a whole stage reads of a document is its meta data
+
+
+class Upstream:
+    """The records of the stages above, of registered sources, read on demand; originals go by document id."""
+
+    def __init__(self, run: Run, needs: tuple[str, ...], views: Mapping[str, str] = _VIEWS) -> None:
+        self._run, self._views = run, views
+        self._entries = {need: dict(self._named(need)) for need in needs}
+
+    def _named(self, need: str) -> Iterator[tuple[str, Entry]]:
+        for manifest in self._run.manifests(need):
+            for entry in manifest.live():
+                yield (ids.doc_id(manifest.source, entry.key) if need == "raw" else entry.key), entry
+
+    def keys(self, stage: str) -> list[str]:
+        """Sorted keys that ``stage`` holds now."""
+        return sorted(self._entries[stage])
+
+    def records(self, stage: str, key: str) -> tuple[Record, ...]:
+        """The records under one key; empty where there are none."""
+        entry = self._entries[stage].get(key)
+        if entry is None:
+            return ()
+        return (RawEntry(**entry.info),) if stage == "raw" else self._run.kb.read(self._views.get(stage, stage), entry)
+
+    def broken(self, stage: str, key: str) -> bool:
+        """Whether a person's edit left the file under ``key`` unreadable."""
+        entry = self._entries[stage].get(key)
+        if entry is None or not entry.edited:
+            return False
+        try:
+            self._run.kb.read(stage, entry)
+        except StoreError:
+            return True
+        return False
+
+    def versions(self) -> dict[str, dict[str, str]]:
+        """What stands on disk under each key of each stage."""
+        return {need: {key: e.version for key, e in entries.items()} for need, entries in self._entries.items()}
+
+
+class Published:
+    """What the stage published before."""
+
+    def __init__(self, run: Run, stage: str, manifest: Manifest) -> None:
+        self._run, self._stage, self._manifest = run, stage, manifest
+
+    def keys(self) -> list[str]:
+        """Sorted keys."""
+        return self._manifest.keys()
+
+    def inputs(self) -> Mapping[str, str]:
+        """Each key and the hash of what it was made from."""
+        return {e.key: e.input for e in self._manifest}
+
+    def records(self, key: str) -> tuple[Record, ...]:
+        """The records under one key, or in a file of that name that a person gave; empty where there are none."""
+        entry = self._manifest.get(key)
+        if entry is None:
+            path = next((p for p in PIPELINE[self._stage].watches if p.endswith(f"/{key}.jsonl")), None)
+            entry = Entry(key=key, outputs={path: ""}) if path and (self._run.kb.folder / path).is_file() else None
+        try:
+            return self._run.kb.read(self._stage, entry) if entry else ()
+        except StoreError:
+            if entry and entry.edited:
+                return ()  # a person's broken edit: reported, and never overwritten
+            raise
+
+
+def changed(run: Run, name: str, inputs: Upstream, recipe: str, own: str) -> Changes:
+    """What differs from what ``name`` saw when it last ran here, with this recipe, and left ``own``."""
+    seen: dict[str, Any] = run.kb.state(f"seen/{name}") or {}
+    known = seen.get("recipe") == recipe and seen.get("own") == own and not run.full
+    before = seen.get("needs", {}) if known else {}
+    touched = {}
+    for need, now in inputs.versions().items():
+        then = before.get(need, {})
+        touched[need] = frozenset(k for k in now.keys() | then.keys() if now.get(k) != then.get(k))
+    return Changes(touched=touched, everything=not known)
+
+
+def saw(run: Run, name: str, inputs: Upstream, recipe: str, own: str) -> None:
+    """Record what ``name`` saw, so that its next run starts from here."""
+    run.kb.keep_state(f"seen/{name}", {"recipe": recipe, "own": own, "needs": inputs.versions()})
+
+
+class _Pass:
+    """One pass of a whole stage."""
+
+    def __init__(self, run: Run, stage: Stage) -> None:
+        self.run, self.stage = run, stage
+        self.recipe = run.recipe(stage)
+        self.upstream = run.upstream(stage)
+        self.inputs = Upstream(run, stage.needs)
+        self.recorded = run.kb.manifest(stage.name)
+        editable = run.kb.editable(stage.name)
+        self.manifest = run.kb.with_edits(stage.name, self.recorded) if editable else self.recorded
+
+    @cached_property
+    def changes(self) -> Changes:
+        """What differs from what this stage saw when it last ran here."""
+        return changed(self.run, self.stage.name, self.inputs, self.recipe, self.recorded.version())
+
+    def publish(self, output: Output) -> tuple[Manifest, int, tuple[str, ...]]:
+        groups = [
+            Group(key=key, records=records, input=output.inputs.get(key, ""))
+            for key, records in sorted(output.upserts.items())
+        ]
+        done = self.run.kb.commit(
+            self.stage.name, None, self.manifest, groups, sorted(output.deletes), recipe=self.recipe
+        )
+        return done.manifest, done.written, done.edited
+
+    def remember(self, manifest: Manifest, version: str) -> None:
+        """Record what was seen and made, so that the next run starts from here."""
+        name = self.stage.name
+        saw(self.run, name, self.inputs, self.recipe, manifest.version())
+        upstream = self.run.upstream(self.stage) if self.run.kb.editable(name) else self.upstream
+        self.run.keep_stamp(
+            name,
+            None,
+            {
+                "recipe": self.recipe,
+                "upstream": upstream,
+                "version": version,
+                "manifest": self.run.manifest_stat(name, None),
+                "at": self.run.now(),
+            },
+        )
+
+
+def whole(run: Run, stage: Stage) -> StageReport:
+    """Bring ``stage`` up to date with the stages above it."""
+    began = time.monotonic()
+    run.progress(stage.name, None, 0, 1)
+    pass_ = _Pass(run, stage)
+    computed = run.world.embedder.computed
+    output = stage.run(pass_.changes, pass_.inputs, Published(run, stage.name, pass_.manifest), run.world)
+    manifest, written, edited = pass_.publish(output)
+    version = output.version or manifest.version()
+    pass_.remember(manifest, version)
+    run.progress(stage.name, None, 1, 1)
+    kept_edits = tuple(f"{stage.name}: {key} was edited by hand; the edit is kept." for key in edited)
+    return StageReport(
+        stage=stage.name,
+        made=len(output.upserts) or int(output.details.get("rows_written", 0)),
+        kept=output.kept,
+        rejected=len(output.rejects),
+        deleted=len(output.deletes),
+        seconds=round(time.monotonic() - began, 3),
+        files_written=written,
+        embeddings=run.world.embedder.computed - computed,
+        data_version=version,
+        warnings=(*output.warnings, *kept_edits),
+        details=output.details,
+    )
