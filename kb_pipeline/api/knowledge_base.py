@@ -1,0 +1,250 @@
+"""The verbs of the knowledge base. Faces and Dagster speak to this alone; nothing here knows a face.
+
+Every verb reads the settings as they are now, so an edited ``sources.yaml`` needs no restart.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, cast
+
+from kb_pipeline import settings as settings_
+from kb_pipeline.api.reporting import build_report
+from kb_pipeline.api.views import document_view, item_view, overview
+from kb_pipeline.checks import CHECKS
+from kb_pipeline.engines import open_engine
+from kb_pipeline.errors import NotFound
+from kb_pipeline.query.search import search as search_
+from kb_pipeline.records import (
+    BuildReport,
+    DocumentView,
+    EvalResult,
+    Finding,
+    ItemView,
+    Overview,
+    Project,
+    Scope,
+    SearchResult,
+    StageReport,
+)
+from kb_pipeline.rules import ids
+from kb_pipeline.runner import Progress, Run, Stale, build_stage, check, checks_of, no_progress, stale
+from kb_pipeline.services.embedder import open_embedder
+from kb_pipeline.services.fetcher import HttpFetcher
+from kb_pipeline.services.sandbox import SandboxConverter
+from kb_pipeline.settings import Settings
+from kb_pipeline.sources import check_types
+from kb_pipeline.stages import PIPELINE
+from kb_pipeline.store.files import lease
+from kb_pipeline.store.index import LocalIndex
+from kb_pipeline.store.kb import Kb
+from kb_pipeline.store.vectors import VectorCache
+from kb_pipeline.world import World
+
+
+class SystemClock:
+    """The time of this machine."""
+
+    def now(self) -> datetime:
+        """The current time in UTC."""
+        return datetime.now(UTC)
+
+
+@dataclass(frozen=True)
+class Listener:
+    """Who is told of what this process builds: progress, each stage's report, and whom it waits for."""
+
+    progress: Progress = no_progress
+    report: Callable[[StageReport], None] = lambda _: None
+    waiting: Callable[[str], None] = lambda _: None
+
+
+_LISTENER: ContextVar[Listener] = ContextVar("listener", default=Listener())  # noqa: B039 - frozen
+
+
+@contextmanager
+def listen(listener: Listener) -> Iterator[None]:
+    """Tell ``listener`` of what this process builds inside the block."""
+    token = _LISTENER.set(listener)
+    try:
+        yield
+    finally:
+        _LISTENER.reset(token)
+
+
+_SHARED: dict[Path, "KnowledgeBase"] = {}
+
+
+def shared(root: Path) -> "KnowledgeBase":
+    """The knowledge base below ``root``, opened once a process for as long as its settings stay equal."""
+    fresh = settings_.load(root, None, check_types)
+    held = _SHARED.get(fresh.root)
+    if held is None or held.settings != fresh:
+        if held is not None:
+            held.close()
+        _SHARED[fresh.root] = KnowledgeBase(root)
+    return _SHARED[fresh.root]
+
+
+class KnowledgeBase:
+    """The knowledge base below ``root``, opened with the settings as they are now.
+
+    Raises ``SettingsError`` that lists every mistake of ``sources.yaml`` and ``taxonomy.yaml``.
+    """
+
+    def __init__(self, root: Path, environ: Mapping[str, str] | None = None) -> None:
+        self.settings: Settings = settings_.load(root, environ, check_types)
+        self.kb = Kb(self.settings.root)
+        options = self.settings.options
+        embedder = open_embedder(options.embedder, VectorCache(self.kb.cache / "vectors"))
+        self.world = World(
+            settings=self.settings,
+            engine=open_engine(self.settings, embedder),
+            embedder=embedder,
+            converter=SandboxConverter(options.convert_memory_mb, options.convert_seconds),
+            fetcher=HttpFetcher(),
+            index=LocalIndex(
+                self.kb.folder / "index",
+                embedder=embedder.name,
+                dim=embedder.dim,
+                retained=options.retained_generations,
+            ),
+            clock=SystemClock(),
+        )
+
+    def close(self) -> None:
+        """End worker processes and inference threads."""
+        self.world.converter.close()
+        self.world.embedder.close()
+
+    def __enter__(self) -> "KnowledgeBase":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # --- building ------------------------------------------------------------------------------------------------
+
+    def _run(self, *, full: bool = False, accept_deletions: frozenset[str] = frozenset()) -> Run:
+        return Run(self.kb, self.world, full, _LISTENER.get().progress, accept_deletions)
+
+    @contextmanager
+    def lease(self) -> Iterator[None]:
+        """Hold the build lease: one build at a time, whoever asks for it."""
+        with lease(self.kb.cache / "build.lock", on_wait=_LISTENER.get().waiting):
+            yield
+
+    def stale(self, only: frozenset[str] = frozenset(), *, full: bool = False, refetch: bool = False) -> Stale:
+        """What must run, and why: sources, then whole stages. Changes nothing."""
+        unknown = only - {s.id for s in self.settings.sources}
+        if unknown:
+            known = ", ".join(s.id for s in self.settings.sources) or "none"
+            raise NotFound(
+                f"there is no source '{min(unknown)}'.", where="sources.yaml", cure=f"Known sources: {known}."
+            )
+        return stale(self._run(full=full), only, refetch=refetch)
+
+    def build_stage(
+        self,
+        stage: str,
+        source: str | None = None,
+        *,
+        full: bool = False,
+        accept_deletions: frozenset[str] = frozenset(),
+    ) -> StageReport:
+        """Bring one stage (of one source) up to date; waits for the build lease."""
+        with self.lease():
+            message = self.kb.check_schema()
+            report = build_stage(self._run(full=full, accept_deletions=accept_deletions), stage, source)
+        notes = tuple(n for n in (message, *self.kb.warnings) if n)
+        self.kb.warnings.clear()
+        report = report.model_copy(update={"warnings": (*notes, *report.warnings)}) if notes else report
+        _LISTENER.get().report(report)
+        return report
+
+    def report(self, reports: Sequence[StageReport], failed: Sequence[str], seconds: float) -> BuildReport:
+        """One build in figures."""
+        return build_report(self._run(), reports, failed, seconds)
+
+    def recipes(self) -> dict[str, str]:
+        """The recipe of each stage, as Dagster shows it."""
+        run = self._run()
+        return {name: run.recipe(stage) for name, stage in PIPELINE.items()}
+
+    def versions(self) -> dict[str, str]:
+        """The versions of what people edit beside the sources: the set of sources, the categories."""
+        registry = [s.model_dump(mode="json", include={"id", "type", "uri"}) for s in self.settings.sources]
+        return {
+            "source_registry": ids.digest_json(registry),
+            "taxonomy": ids.digest_json(self.settings.taxonomy.model_dump(mode="json")),
+        }
+
+    def check(self, stage: str | None = None, *, full: bool = True) -> list[Finding]:
+        """Run the checks (of one stage). ``full`` looks at everything, not only at what changed since they passed."""
+        rows = CHECKS if stage is None else checks_of(stage)
+        if not rows:
+            known = ", ".join(row.stage for row in CHECKS)
+            raise NotFound(f"there is no check of '{stage}'.", where="kb check", cure=f"Known stages: {known}.")
+        run = self._run(full=full)
+        return [check(run, row) for row in rows]
+
+    # --- asking --------------------------------------------------------------------------------------------------
+
+    def search(
+        self, query: str, *, k: int = 10, scope: Scope | None = None, project: str | None = None
+    ) -> SearchResult:
+        """The ``k`` best hits for ``query``, within ``scope`` and ``project``, from the live generation."""
+        wanted = scope or Scope()
+        chosen = project or self.settings.default_project
+        if chosen:
+            members = self._project(chosen).sources
+            sources = tuple(s for s in members if not wanted.sources or s in wanted.sources)
+            wanted = wanted.model_copy(update={"sources": sources or ("",)})
+        return search_(query, self.world, scope=wanted, k=k)
+
+    def _project(self, name: str) -> Project:
+        projects = {p.id: p for p in self.settings.projects}
+        if name not in projects:
+            known = ", ".join(sorted(projects)) or "none"
+            raise NotFound(f"there is no project '{name}'.", where="sources.yaml", cure=f"Known projects: {known}.")
+        return projects[name]
+
+    def show(self, name: str) -> ItemView | DocumentView:
+        """An item by its id or alias, or a document by its id."""
+        run = self._run()
+        return item_view(run, name) if name.startswith("kb_") else document_view(run, name)
+
+    def status(self) -> Overview:
+        """The state of every source, stage and generation."""
+        run = self._run()
+        return overview(run, stale(run), self.settings.root)
+
+    def sql(self, query: str) -> tuple[list[str], list[tuple[Any, ...]]]:
+        """Columns and rows of a ``SELECT`` over the table ``rows`` of the live generation."""
+        with self.world.index.snapshot() as snapshot:
+            return snapshot.sql(query)
+
+    def evaluations(self) -> list[EvalResult]:
+        """Every evaluation on record, oldest first."""
+        entry = self.kb.manifest("eval").get("results")
+        return list(cast(tuple[EvalResult, ...], self.kb.read("eval", entry))) if entry else []
+
+    def rollback(self, generation: str | None = None) -> str:
+        """Serve readers from an earlier generation (by default the one before) until the inputs change."""
+        index = self.world.index
+        earlier = [g for g in index.generations() if g != index.live()]
+        live = index.live()
+        wanted = generation or max((g for g in earlier if live and g < live), default=None)
+        if wanted is None or wanted not in index.generations():
+            retained = ", ".join(index.generations()) or "none"
+            raise NotFound(
+                f"there is no generation '{wanted or 'before the live one'}'.",
+                where="kb rollback",
+                cure=f"Retained generations: {retained}.",
+            )
+        with self.lease(), self.kb.locked():
+            index.pin(wanted)
+        return wanted
