@@ -1,0 +1,52 @@
+"""``kb build`` and ``kb dev``: the two commands that reach Dagster, which is imported inside them alone."""
+
+import os
+import sys
+import time
+
+from kb_pipeline.api import KnowledgeBase, Listener, Stale, listen
+from kb_pipeline.records import BuildReport, StageReport
+
+
+def build(
+    base: KnowledgeBase,
+    *,
+    only: frozenset[str],
+    full: bool,
+    accept_deletions: frozenset[str],
+    listener: Listener,
+) -> BuildReport:
+    """Ask what is stale, run exactly that, and report; where nothing is, Dagster is not even imported."""
+    began = time.monotonic()
+    reports: list[StageReport] = []
+
+    def keep(report: StageReport) -> None:
+        reports.append(report)
+        listener.report(report)
+
+    failed: tuple[str, ...] = ()
+    with listen(Listener(listener.progress, keep, listener.waiting)), base.lease():
+        stale = base.stale(only | accept_deletions, full=full)
+        if stale:
+            failed = _run(base, stale, full, accept_deletions)
+    return base.report(reports, failed, time.monotonic() - began)
+
+
+def _run(base: KnowledgeBase, stale: Stale, full: bool, accept_deletions: frozenset[str]) -> tuple[str, ...]:
+    from kb_pipeline.defs.local import build as run_locally
+
+    return run_locally(base, stale, full=full, accept_deletions=accept_deletions)
+
+
+def failed(report: BuildReport) -> bool:
+    """Whether the build as a whole failed: nothing is live, or a stage over all sources could not run. One source
+    that cannot be read is a warning; its last good documents stay."""
+    return report.live is None or any(f.startswith("compile:") for f in report.failed)
+
+
+def dev(base: KnowledgeBase, host: str, port: int) -> None:
+    """Become Dagster's development server: UI, sensors and schedules."""
+    os.chdir(base.settings.root)
+    base.close()
+    command = [sys.executable, "-m", "dagster", "dev", "-w", "workspace.yaml", "-h", host, "-p", str(port)]
+    os.execv(command[0], command)  # noqa: S606 - our own interpreter, no shell
