@@ -43,6 +43,7 @@ class Site:
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    wbufsize = -1  # head and body in one packet: apart, each answer waits 40 ms for an acknowledgement
     site: Site
 
     def do_GET(self) -> None:

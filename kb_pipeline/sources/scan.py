@@ -2,8 +2,8 @@
 
 import os
 import stat
-from collections import deque
 from collections.abc import Iterator
+from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -103,7 +103,7 @@ class _Walk:
         self._own = {os.path.realpath(settings.root / name) for name in _OWN}
         self._folders: set[str] = set()
         self._files: set[str] = set()
-        self._links: deque[tuple[_Base, str, str]] = deque()
+        self._links: list[tuple[_Base, str, str]] = []
 
     def base(self, base: _Base) -> Iterator[File]:
         """What stands at ``base``; symbolic links are kept for ``links``."""
@@ -121,20 +121,24 @@ class _Walk:
     def links(self) -> Iterator[File]:
         """What symbolic links lead to, unless it was listed already or lies outside and ``follow_links`` is off."""
         while self._links:
-            base, place, path = self._links.popleft()
-            try:
-                real = os.path.realpath(place, strict=True)
-                state = os.stat(real)  # noqa: PTH116
-            except OSError:
-                yield base.file(place, path, None, "a link that leads nowhere")
-                continue
-            inside = real == base.place or real.startswith(base.place.rstrip("/") + "/")
-            if self._is_own(real) or not (inside or self._follow):
-                continue
-            if stat.S_ISDIR(state.st_mode):
-                yield from self._folder(base, real, path)
-            elif stat.S_ISREG(state.st_mode) and self._selection.includes(path):
-                yield from self._new(base.file(real, path, state))
+            round_, self._links = sorted(self._links, key=itemgetter(2, 1)), []
+            for base, place, path in round_:
+                yield from self._link(base, place, path)
+
+    def _link(self, base: _Base, place: str, path: str) -> Iterator[File]:
+        try:
+            real = os.path.realpath(place, strict=True)
+            state = os.stat(real)  # noqa: PTH116
+        except OSError:
+            yield base.file(place, path, None, "a link that leads nowhere")
+            return
+        inside = real == base.place or real.startswith(base.place.rstrip("/") + "/")
+        if self._is_own(real) or not (inside or self._follow):
+            return
+        if stat.S_ISDIR(state.st_mode):
+            yield from self._folder(base, real, path)
+        elif stat.S_ISREG(state.st_mode) and self._selection.includes(path):
+            yield from self._new(base.file(real, path, state))
 
     def _is_own(self, real: str) -> bool:
         return any(real == own or real.startswith(own + "/") for own in self._own)

@@ -67,39 +67,37 @@ def _unpacked(content: bytes) -> bytes:
 
 
 def _lines(text: bytes) -> list[Entry]:
-    lines = [line.strip() for line in text.decode("utf-8-sig").splitlines()]
-    if not all(line.startswith(("http://", "https://")) for line in lines if line):
+    lines = [line.strip() for line in text.decode("utf-8-sig").splitlines() if line.strip()]
+    if not lines or not all(line.startswith(("http://", "https://")) for line in lines):
         raise _NotASitemap("neither XML nor a list of URLs")
-    return [("page", line) for line in lines if line]
+    return [("page", line) for line in lines]
 
 
 def _parsed(text: bytes) -> list[Entry]:
-    """``<loc>`` of each ``<url>`` and ``<sitemap>``, whatever the prefix; those of images and videos are left out."""
+    """``<loc>`` of each ``<url>`` and ``<sitemap>`` in the root's namespace: images' and videos' are left out."""
     found: list[Entry] = []
-    path: list[str] = []
+    path: list[tuple[str, str]] = []  # (namespace, name) of the open elements
     words: list[str] = []
 
-    def start(name: str, attributes: dict[str, str]) -> None:
-        path.append(name.rpartition(":")[2].lower() if ":" not in name or name.endswith((":url", ":sitemap")) else name)
+    def start(element: str, attributes: dict[str, str]) -> None:
+        namespace, _, name = element.rpartition(" ")
+        if not path and name not in ("urlset", "sitemapindex"):
+            raise _NotASitemap(f"its root is {name}")
+        path.append((namespace, name))
         words.clear()
 
-    def end(name: str) -> None:
-        if len(path) == 3 and name.rpartition(":")[2].lower() == "loc" and path[1] in ("url", "sitemap"):
-            found.append(("page" if path[1] == "url" else "sitemap", "".join(words).strip()))
+    def end(element: str) -> None:
+        namespaces, names = zip(*path, strict=True)
+        if len(path) == 3 and names[2] == "loc" and len(set(namespaces)) == 1 and names[1] in ("url", "sitemap"):
+            found.append(("page" if names[1] == "url" else "sitemap", "".join(words).strip()))
         path.pop()
 
     def doctype(*_: object) -> None:
         raise _NotASitemap("it declares a document type")
 
-    parser = expat.ParserCreate()
+    parser = expat.ParserCreate(namespace_separator=" ")
     parser.StartElementHandler, parser.EndElementHandler = start, end
     parser.CharacterDataHandler = words.append
     parser.StartDoctypeDeclHandler = doctype
     parser.Parse(text, True)
-    if path or not _is_sitemap(text):
-        raise _NotASitemap("its root is neither urlset nor sitemapindex")
     return found
-
-
-def _is_sitemap(text: bytes) -> bool:
-    return b"urlset" in text[:4096] or b"sitemapindex" in text[:4096]
