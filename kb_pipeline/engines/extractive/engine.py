@@ -1,0 +1,53 @@
+"""The engine as a whole: one method a task, each in a module of its own. Decides nothing itself.
+
+What rules cannot do it says: it does not paraphrase, does not infer and does not resolve a pronoun.
+"""
+
+from collections.abc import Sequence
+from importlib.metadata import version
+
+from kb_pipeline.engines.extractive.extraction import extract
+from kb_pipeline.engines.extractive.judge import judge_pairs
+from kb_pipeline.engines.extractive.questions import questions
+from kb_pipeline.engines.extractive.tagging import tag_items
+from kb_pipeline.records import Chunk, Extraction, Item, Pair, Question, Tagging, Taxonomy, Verdict
+from kb_pipeline.settings import Settings
+from kb_pipeline.world import Embedder
+
+_MODULES = {"extract": "extraction", "judge": "judge", "tag": "tagging", "questions": "questions"}
+_LIBRARIES = {"judge": ("PyStemmer",)}
+
+
+class Extractive:
+    """``world.Engine`` by rules. Of the settings it reads ``category_margin``; ``embedder`` serves ``tag`` alone."""
+
+    VERSION = "1"
+
+    def __init__(self, settings: Settings, embedder: Embedder) -> None:
+        self.name = f"extractive@{self.VERSION}"
+        self._margin = settings.options.category_margin
+        self._embedder = embedder
+
+    def version(self, task: str) -> str:
+        """The engine's version and those of the libraries that decide what ``task`` gives."""
+        return " ".join((self.name, *(f"{name}=={version(name)}" for name in _LIBRARIES.get(task, ()))))
+
+    def modules(self, task: str) -> tuple[str, ...]:
+        """Names of the modules whose code decides what ``task`` gives. Raises ``KeyError`` for another task."""
+        return (f"{__package__}.{_MODULES[task]}",)
+
+    def extract(self, chunk: Chunk) -> Extraction:
+        """One draft a sentence (several for a compound), one reject for each candidate that is no item."""
+        return extract(chunk, self.name)
+
+    def judge(self, pairs: Sequence[Pair]) -> list[Verdict]:
+        """One verdict a pair, in order."""
+        return judge_pairs(pairs)
+
+    def tag(self, items: Sequence[Item], taxonomy: Taxonomy) -> list[Tagging]:
+        """One tagging an item, in order; ``UNCLASSIFIED`` with a note where no category is close or two are."""
+        return tag_items(items, taxonomy, self._embedder, self._margin)
+
+    def questions(self, item: Item, neighbours: Sequence[Item]) -> list[Question]:
+        """A keyword and a natural question, a hard negative, and the paraphrase it cannot make, with the reason."""
+        return questions(item, neighbours, self.name)

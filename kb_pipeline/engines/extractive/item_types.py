@@ -1,0 +1,89 @@
+"""What kind of knowledge a statement is: ordered rules, the first that holds decides. Knows nothing but its words."""
+
+import re
+from collections.abc import Callable
+
+from kb_pipeline.engines.extractive.verbs import is_imperative
+from kb_pipeline.records import ItemType
+from kb_pipeline.rules.numbers import Quantity, quantities
+
+_TRADEOFF = re.compile(
+    r"\btrade-?offs?\b|\bat the (?:cost|expense|price) of\b|\bin exchange for\b|\bsacrific\w+|\b(?:downside|"
+    r"drawback)s?\b|\bcomes? (?:with|at) a (?:cost|price)\b|\bcosts? (?:more|less) \w+ (?:but|than)\b",
+    re.IGNORECASE,
+)
+_PROCEDURE = re.compile(
+    r"^(?:to|in order to) [a-z]+\b[^,]*, (?:you|we (?:recommend|suggest)|use|run|set|add|create|call|first|simply|"
+    r"just|[a-z]+ the\b)|^(?:if|when) [^,]*, (?:use|run|set|add|call|make sure|ensure|you (?:should|must|need|have "
+    r"to))\b|^(?:you|users|developers|clients)(?:['’]ll| will)? (?:should|must|need to|have to|want to)\b|\b(?:the "
+    r"(?:first|next|last|final) step|step \d)\b",
+    re.IGNORECASE,
+)
+_DEFINITION = re.compile(
+    r"^(?:the |an? )?(?:[\w`./()+#'’-]+ ){1,8}?(?:\([^()]*\) )?(?:is|are) (?:an?|the (?:process|practice|act|"
+    r"ability|name|term|set|type|study|measure|number|ratio|fraction|maximum|minimum|default)|one of the) |"
+    r"\b(?:refers? to|(?:is|are) defined as|stands? for|(?:is|are) (?:also )?(?:called|known as|termed|split into|"
+    r"divided into|composed of|made up of)|denotes?|consists? of|is short for)\b",
+    re.IGNORECASE,
+)
+_NOT_DEFINED = re.compile(
+    r"^(?:it|this|that|these|those|there|here|what|they|one|we|i|he|she|our|which|another|following)\b|\b(?:is|are) "
+    r"an? (?:good|bad|great|common|important|major|significant|potential|new|novel|useful|result|need|risk|lot|"
+    r"strong|key|critical|leading|promising|well|safe|valid|crucial|essential|effective|independent|main|powerful|"
+    r"primary|robust|frequent|rare|possible|likely|matter|consequence)\b",
+    re.IGNORECASE,
+)
+_COMPARED = re.compile(
+    r"\b(?:than|increas\w+|decreas\w+|reduc\w+|improv\w+|rose|fell|drop\w*|average\w*|mean|median|rate|ratio|score|"
+    r"accuracy|latency|throughput|total|sensitivity|specificity|prevalence|incidence|mortality|correlat\w+)\b",
+    re.IGNORECASE,
+)
+
+
+def item_type(text: str) -> ItemType:
+    """The type of the plain statement ``text``, by the first rule that holds; ``fact`` otherwise."""
+    return next((kind for kind, holds in _RULES if holds(text)), "fact")
+
+
+def _is_procedure(text: str) -> bool:
+    return (is_imperative(text) and not text.endswith("?")) or _PROCEDURE.search(text) is not None
+
+
+def _is_metric(text: str) -> bool:
+    """A percentage, a figure with the symbol of a unit, a ratio; a plain count only where something is compared."""
+    figures = [
+        q for q in quantities(text) if q.kind not in ("identifier", "version", "date") and not q.surface.isalpha()
+    ]
+    if any(_is_measure(q) for q in figures) or re.search(r"\b[pPn] ?[=<>≤≥] ?0?\.?\d", text):
+        return True
+    return _COMPARED.search(text) is not None and any(not _is_name(text, q) for q in figures)
+
+
+def _is_measure(q: Quantity) -> bool:
+    return q.kind == "percent" or (q.kind in ("size", "range") and q.unit not in _ORDINALS) or q.unit in _UNITS
+
+
+def _is_name(text: str, q: Quantity) -> bool:
+    """Whether a figure counts nothing: a year, or a part of a name (``type 2``)."""
+    year = not q.unit and re.fullmatch(r"(?:1[5-9]|20)\d\d", q.values[0]) is not None
+    return year or _NAMED.search(text[max(0, q.start - 10) : q.start].lower()) is not None
+
+
+def _is_definition(text: str) -> bool:
+    return _DEFINITION.search(text) is not None and _NOT_DEFINED.search(text) is None
+
+
+_NAMED = re.compile(
+    r"\b(?:types?|class|stage|grade|phase|step|figures?|tables?|section|chapter|python|http|code|group|days?) $",
+    re.IGNORECASE,
+)
+_ORDINALS = frozenset({"", "st", "nd", "rd", "th"})
+_UNITS = frozenset(
+    {"%", "ms", "s", "µs", "ns", "min", "h", "x", "fold", "time", "kg", "mg", "g", "µg", "mm", "nm", "µm"}
+)
+_RULES: tuple[tuple[ItemType, Callable[[str], bool]], ...] = (
+    ("tradeoff", lambda text: _TRADEOFF.search(text) is not None),
+    ("procedure", _is_procedure),
+    ("metric", _is_metric),
+    ("definition", _is_definition),
+)

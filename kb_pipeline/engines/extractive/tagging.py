@@ -1,0 +1,151 @@
+"""Category and tags of items: cosine to what a category says of itself, keywords, and the vocabulary's own phrases.
+
+Owns the thresholds. Reads statement, detail and entities alone; refuses to invent a category and admits when none fits.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from kb_pipeline.engines.extractive.verbs import is_verb_form
+from kb_pipeline.records import UNCLASSIFIED, Item, Tagging, Taxonomy
+from kb_pipeline.rules.ids import canonical
+from kb_pipeline.rules.taxonomy import Phrasebook, phrase, tag_form, vocabulary
+from kb_pipeline.rules.words import FUNCTION_WORDS
+from kb_pipeline.world import Embedder
+
+KEYWORD_BONUS, MOST_KEYWORDS = 0.06, 3
+"""A keyword is worth .06 of cosine, three at most: on AG News it raised accuracy from .804 to .820 (MiniLM)."""
+
+FLOOR = 0.25
+"""Least score of a category."""
+
+NEAR = 0.06
+"""A category this close behind the primary one is a secondary one."""
+
+FEWEST_TAGS, ENOUGH_TAGS, MOST_TAGS = 2, 4, 6
+_MOST_SECONDARY = 2
+_LONGEST_TAG = 32
+
+Scores = npt.NDArray[np.float32]
+
+
+def tag_items(items: Sequence[Item], taxonomy: Taxonomy, embedder: Embedder, margin: float) -> list[Tagging]:
+    """One tagging an item, in order. ``margin`` is the least distance of the best category to the next."""
+    if not items:
+        return []
+    librarian = _Librarian(taxonomy, margin)
+    texts = [phrase(" . ".join((item.statement, item.detail, *item.entities))) for item in items]
+    scores = _scores(items, texts, taxonomy, embedder)
+    return [librarian.tag(*row) for row in zip(items, texts, scores, strict=True)]
+
+
+def _scores(items: Sequence[Item], texts: Sequence[tuple[str, ...]], taxonomy: Taxonomy, embedder: Embedder) -> Scores:
+    """Shape ``(items, categories)``: cosine plus keyword bonus, to three decimals since vectors differ by batch."""
+    categories = taxonomy.categories
+    if not categories:
+        return np.zeros((len(items), 0), np.float32)
+    said = embedder.embed([text for c in categories for text in (c.name, c.description, ", ".join(c.keywords))])
+    means = said.reshape(len(categories), 3, -1).mean(axis=1)
+    means /= np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-9)
+    cosines = embedder.embed([canonical(item.statement) for item in items]) @ means.T
+    keywords = Phrasebook({c.name: (c.name, *c.keywords) for c in categories})
+    column = {c.name: n for n, c in enumerate(categories)}
+    for row, words in zip(cosines, texts, strict=True):
+        for name, phrases in keywords.find(words).items():
+            row[column[name]] += KEYWORD_BONUS * min(len(phrases), MOST_KEYWORDS)
+    rounded: Scores = np.round(cosines, 3)
+    return rounded
+
+
+@dataclass(frozen=True, slots=True)
+class _Placing:
+    """Where an item belongs: the best category, those close behind, or a note on why there is none."""
+
+    primary: str
+    secondary: tuple[str, ...]
+    note: str | None
+    margin: float
+
+
+class _Librarian:
+    def __init__(self, taxonomy: Taxonomy, margin: float) -> None:
+        self.names = [c.name for c in taxonomy.categories]
+        self.margin = margin
+        self.vocabulary = vocabulary(taxonomy.tags)
+        self.known = taxonomy.tags.keys()
+        self.of_category = {
+            c.name: tuple(self.vocabulary.find(phrase(" . ".join((c.name, *c.keywords))))) for c in taxonomy.categories
+        }
+
+    def tag(self, item: Item, words: tuple[str, ...], scores: Scores) -> Tagging:
+        placing = self._place(scores)
+        tags = self._tags(item, words, placing.primary)
+        return Tagging(
+            primary_category=placing.primary,
+            secondary_categories=placing.secondary,
+            tags=tags,
+            note=placing.note,
+            margin=placing.margin,
+            candidates=tuple(tag for tag in tags if tag not in self.known),
+        )
+
+    def _place(self, scores: Scores) -> _Placing:
+        if not self.names:
+            return _Placing(UNCLASSIFIED, (), "The taxonomy has no categories.", 0.0)
+        order = np.argsort(-scores, kind="stable")
+        best, name = float(scores[order[0]]), self.names[order[0]]
+        gap = round(best - float(scores[order[1]]), 3) if len(order) > 1 else 1.0
+        if best < FLOOR:
+            note = f"No category is close: the best, {name}, scores {best:.3f} of the {FLOOR} needed."
+            return _Placing(UNCLASSIFIED, (), note, gap)
+        if gap < self.margin:
+            note = f"Between {name} and {self.names[order[1]]}: {gap:.3f} apart where {self.margin} is needed."
+            return _Placing(UNCLASSIFIED, (), note, gap)
+        near = [self.names[n] for n in order[1:] if best - float(scores[n]) <= NEAR and scores[n] >= FLOOR]
+        return _Placing(name, tuple(near[:_MOST_SECONDARY]), None, gap)
+
+    def _tags(self, item: Item, words: tuple[str, ...], category: str) -> tuple[str, ...]:
+        """Known tags that occur; names of the item as new ones; the category's or the statement's own words at need."""
+        tags = _distinct((), self.vocabulary.find(words), MOST_TAGS)
+        tags = _distinct(tags, _from_entities(item.entities), ENOUGH_TAGS)
+        tags = _distinct(tags, self.of_category.get(category, ()), FEWEST_TAGS)
+        return _distinct(tags, _from_words(item.statement), FEWEST_TAGS)
+
+
+def _distinct(tags: tuple[str, ...], more: Iterable[str], most: int) -> tuple[str, ...]:
+    """``tags`` and as many of ``more`` as say something new, up to ``most``."""
+    kept = list(tags)
+    for tag in more:
+        if len(kept) >= most:
+            break
+        parts = set(tag.split("-"))
+        if not any(parts <= (other := set(k.split("-"))) or other <= parts for k in kept):
+            kept.append(tag)
+    return tuple(kept)
+
+
+def _from_entities(entities: Sequence[str]) -> Iterator[str]:
+    """Entities as tags, names before code; figures, paths and calls are none."""
+    for entity in sorted(entities, key=lambda name: bool(re.search(r"[._/:\[]|^--", name))):
+        tag = tag_form(entity)
+        if re.search(r"[^\W\d_]{2}", tag) and len(tag) <= _LONGEST_TAG and tag.count("-") < 4:
+            yield tag
+
+
+def _from_words(statement: str) -> Iterator[str]:
+    """Noun-like words of a statement as tags: the ends of runs of words that are neither function words nor verbs."""
+    runs: list[list[str]] = [[]]
+    for word in re.findall(r"[^\W\d_][\w-]*|[.,;:()]", statement):
+        lower = word.lower()
+        if len(word) < 3 or lower in FUNCTION_WORDS or lower.endswith("ly") or is_verb_form(lower):
+            runs.append([])
+        else:
+            runs[-1].append(word)
+    for run in sorted((run for run in runs if run), key=lambda run: -min(len(run), 2)):
+        tag = tag_form(" ".join(run[-2:]))
+        if tag and len(tag) <= _LONGEST_TAG:
+            yield tag

@@ -1,0 +1,74 @@
+"""Names of categories and tags: the folder of one, the normal form of the other, and where the vocabulary occurs. Pure.
+
+Owns how phrases are compared: without case, plural, hyphen or accent of typography. Refuses to know what fits an item.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+
+from kb_pipeline.rules.words import singular
+from kb_pipeline.settings import slug
+
+_CJK = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+_TOKEN = re.compile(rf"[{_CJK}]|[^\W_{_CJK}]+(?:['’]s\b|\+\+|#)?")
+# Two words written as one: PagedAttention. Short parts are names that are known as one word: GitHub, vLLM, FastAPI.
+_CAMEL = re.compile(r"(?<![^\W_])([A-Z][a-z]{4,})([A-Z][a-z]{4,})s?(?![^\W_])")
+
+
+def category_folder(name: str) -> str:
+    """The folder of a category under ``kb/items``; ``unclassified`` for ``UNCLASSIFIED``."""
+    return slug(name)
+
+
+def tag_form(name: str) -> str:
+    """``name`` as a tag: lower case, singular, hyphenated (``KV caches`` → ``kv-cache``); empty if no word is left."""
+    return "-".join(phrase(name))
+
+
+def phrase(text: str) -> tuple[str, ...]:
+    """The words of ``text`` in the form in which phrases are compared; a CJK character is a word."""
+    text = unicodedata.normalize("NFKC", text)
+    if not text.isascii() or not text.islower():
+        text = _CAMEL.sub(r"\1 \2", text)
+    return tuple(_word(token) for token in _TOKEN.findall(text))
+
+
+class Phrasebook:
+    """Known phrases, each standing for some targets; finds the targets whose phrases occur in a text."""
+
+    def __init__(self, known: Mapping[str, Iterable[str]]) -> None:
+        """``known`` maps a target to its phrases; an empty phrase is never found."""
+        self._by_first: dict[str, list[tuple[tuple[str, ...], str]]] = {}
+        for target, names in known.items():
+            for words in sorted({form for name in names for form in _forms(name)}):
+                self._by_first.setdefault(words[0], []).append((words, target))
+
+    def find(self, words: tuple[str, ...]) -> dict[str, frozenset[tuple[str, ...]]]:
+        """Targets in order of their first occurrence in ``words`` (see ``phrase``), with the phrases that occur."""
+        found: dict[str, set[tuple[str, ...]]] = {}
+        for at, word in enumerate(words):
+            for known, target in self._by_first.get(word, ()):
+                if words[at : at + len(known)] == known:
+                    found.setdefault(target, set()).add(known)
+        return {target: frozenset(phrases) for target, phrases in found.items()}
+
+
+def vocabulary(tags: Mapping[str, Iterable[str]]) -> Phrasebook:
+    """Finds the tags of a vocabulary by their names and aliases."""
+    return Phrasebook({tag: (tag, *aliases) for tag, aliases in tags.items()})
+
+
+def _forms(name: str) -> Iterable[tuple[str, ...]]:
+    """A phrase as written and as it would be in lower case, where ``CORS`` looks like a plural."""
+    return (form for form in {phrase(name), phrase(name.lower())} if form)
+
+
+def _word(token: str) -> str:
+    if token.endswith(("'s", "’s")):
+        token = token[:-2]
+    if len(token) > 1 and token.isupper():
+        return token.lower()
+    if token[:-1].isupper() and len(token) > 2 and token.endswith("s"):
+        return token[:-1].lower()
+    return singular(token.lower())

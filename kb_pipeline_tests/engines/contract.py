@@ -1,0 +1,167 @@
+"""What every engine must keep, written over ``world.Engine`` alone: run it against each row of ``ENGINES``."""
+
+from collections.abc import Sequence
+
+from kb_pipeline.records import UNCLASSIFIED, Category, Chunk, Draft, Item, Taxonomy
+from kb_pipeline.rules.ids import digest, draft_hash, item_id
+from kb_pipeline.world import Engine
+
+TASKS = ("extract", "judge", "tag", "questions")
+
+TAXONOMY = Taxonomy(
+    categories=(
+        Category(
+            name="Memory",
+            description="How the key-value cache is stored and paged in GPU memory.",
+            keywords=("KV cache", "paging", "block table", "fragmentation"),
+        ),
+        Category(
+            name="Releases",
+            description="What changed in which version and who should upgrade.",
+            keywords=("version", "release notes", "changelog", "deprecated"),
+        ),
+        Category(
+            name="Gateway",
+            description="What stands before the replicas and routes requests to them.",
+            keywords=("gateway", "load balancer", "proxy", "routing"),
+        ),
+    ),
+    tags={
+        "kv-cache": ("key-value cache", "KV memory"),
+        "paged-attention": ("PagedAttention", "paging"),
+        "load-balancing": ("load balancer",),
+        "fragmentation": (),
+        "deprecation": ("deprecated",),
+        "gpu-memory": ("VRAM",),
+        "routing": (),
+    },
+)
+
+MARKDOWN = """\
+# Notes
+
+The KV cache dominates GPU memory during LLM serving. Naive serving wastes 60-80% of KV memory; PagedAttention reduces
+the waste to under 4%. What about the rest?
+
+- The gateway forwards each request to the replica with the shortest queue.
+- Links
+
+Install the client with the package manager:
+
+```sh
+pip install client==1.2.3
+```
+"""
+
+
+def chunk(text: str, *heading: str, kind: str = "text", header: str = "") -> Chunk:
+    """A chunk that is a whole document."""
+    return Chunk.model_validate(
+        {
+            "id": "c1",
+            "doc_id": "notes/a.md",
+            "hash": digest(text, header, *heading, kind),
+            "kind": kind,
+            "heading": heading,
+            "text": text,
+            "header": header,
+            "start": 0,
+            "end": len(text),
+        }
+    )
+
+
+def item(statement: str, **fields: object) -> Item:
+    """An item that states ``statement``."""
+    return Item.model_validate({"id": item_id(draft_hash(statement, None)), "statement": statement, **fields})
+
+
+def drafts(engine: Engine, text: str, *heading: str, kind: str = "text", header: str = "") -> Sequence[Draft]:
+    """The drafts that ``engine`` extracts from ``text``."""
+    return engine.extract(chunk(text, *heading, kind=kind, header=header)).drafts
+
+
+def check_names(engine: Engine) -> None:
+    """Every task has a version and modules that can be imported."""
+    assert engine.name
+    for task in TASKS:
+        assert engine.version(task)
+        assert engine.modules(task)
+        for module in engine.modules(task):
+            __import__(module)
+
+
+def check_spans(engine: Engine, text: str = MARKDOWN) -> None:
+    """Every draft quotes its chunk verbatim and carries the hash of what it states."""
+    source = chunk(text, "Notes")
+    extraction = engine.extract(source)
+    assert extraction.chunk_hash == source.hash
+    assert extraction.drafts
+    for draft in extraction.drafts:
+        assert draft.source_span == text[draft.start : draft.end]
+        assert draft.source_span.strip() == draft.source_span
+        assert draft.hash == draft_hash(draft.statement, draft.context)
+        assert draft.engine == engine.name
+
+
+def check_rejects(engine: Engine) -> None:
+    """A chunk without knowledge gives no draft, and each reject says where and why."""
+    extraction = engine.extract(chunk("Why is that?\n\n[Home](a.md) | [Next](b.md)\n"))
+    assert extraction.drafts == ()
+    for reject in extraction.rejects:
+        assert reject.stage == "atomic_items"
+        assert reject.where
+        assert reject.reason
+        assert len(reject.excerpt) <= 200
+
+
+def check_tagging(engine: Engine) -> None:
+    """Categories are closed, tags are two to six in normal form, candidates are what the vocabulary lacks."""
+    items = [
+        item("PagedAttention stores the KV cache in blocks that a block table maps.", entities=("PagedAttention",)),
+        item("The load balancer routes each request through the gateway to a replica."),
+        item("Bread dough rises for two hours in a warm kitchen."),
+    ]
+    taggings = engine.tag(items, TAXONOMY)
+    assert len(taggings) == len(items)
+    closed = {c.name for c in TAXONOMY.categories}
+    for tagging in taggings:
+        assert tagging.primary_category in closed | {UNCLASSIFIED}
+        assert set(tagging.secondary_categories) <= closed - {tagging.primary_category}
+        assert 2 <= len(tagging.tags) <= 6
+        assert all(tag == tag.lower() and " " not in tag for tag in tagging.tags)
+        assert set(tagging.candidates) == set(tagging.tags) - TAXONOMY.tags.keys()
+        assert (tagging.primary_category == UNCLASSIFIED) == (tagging.note is not None)
+    assert taggings[0].primary_category == "Memory"
+    assert {"kv-cache", "paged-attention"} <= set(taggings[0].tags)
+    assert engine.tag([], TAXONOMY) == []
+    assert engine.tag(items[:1], Taxonomy())[0].primary_category == UNCLASSIFIED
+
+
+def check_questions(engine: Engine) -> None:
+    """One question a style, ids that follow from content, and no answer promised where there is none."""
+    subject = item("The gateway retries a failed request after 200 ms.", topic="retry")
+    neighbours = [
+        item("The gateway opens 64 connections.", topic="retry"),
+        item("The scheduler preempts long requests."),
+    ]
+    made = engine.questions(subject, neighbours)
+    assert [q.style for q in made] == ["keyword", "nl", "paraphrase", "hard_negative"]
+    assert len({q.id for q in made}) == len(made)
+    assert [q.id for q in engine.questions(subject, neighbours)] == [q.id for q in made]
+    for question in made:
+        assert question.question or question.note
+        assert question.question != subject.statement
+        if question.style == "hard_negative" or question.question is None:
+            assert question.expected_item_id is None
+        else:
+            assert question.expected_item_id == subject.id
+            assert question.gold_answer
+    assert "64" not in str(made[-1].question)
+
+
+def check_determinism(engine: Engine) -> None:
+    """The same chunk gives the same extraction, whatever was read in between."""
+    first = engine.extract(chunk(MARKDOWN, "Notes"))
+    engine.extract(chunk("Something else is said here.", "Other"))
+    assert engine.extract(chunk(MARKDOWN, "Notes")) == first
