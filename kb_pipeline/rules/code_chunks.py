@@ -60,7 +60,9 @@ _WRAPPERS = _kinds("""
 """)
 """Nodes that may hold one definition, or a name with a function as its value."""
 
-_TRANSPARENT = _kinds("preproc_ifdef preproc_if preproc_else preproc_elif linkage_specification class_member")
+_TRANSPARENT = _kinds("""
+    preproc_ifdef preproc_if preproc_else preproc_elif linkage_specification declaration_list class_member
+""")
 """Nodes that hold definitions without meaning anything to a reader: include guards, ``extern "C"``."""
 
 _FUNCTION_VALUES = _kinds("arrow_function function_expression generator_function")

@@ -194,14 +194,12 @@ def test_nothing_gives_no_chunk(text: str) -> None:
 
 # --- any text ----------------------------------------------------------------------------------------------------
 
-MARKDOWN = st.lists(
-    st.sampled_from(
-        ["# A\n", "## B\n", "A\n===\n", "---\n", "```\n", "~~~\n", "\n", "\n\n", "- a\n", "  - b\n", "1. c\n", "> q\n"]
-        + ["| a | b |\n|---|---|\n", "| 1 | 2 |\n", "    code\n", "<div>\n", "</div>\n", "<!--\n", "-->\n", "[a]: b\n"]
-        + ["word ", "A sentence. ", "Bob: hi\n", "é 检索。", "\t", "x" * 90, "\u2028", "\r", "\x0c", "a | b\n", "\\"]
-    ),
-    max_size=60,
-).map("".join)
+LINES = [
+    *("# A\n", "## B\n", "A\n===\n", "---\n", "```\n", "~~~\n", "\n", "\n\n", "- a\n", "  - b\n", "1. c\n", "> q\n"),
+    *("| a | b |\n|---|---|\n", "| 1 | 2 |\n", "    code\n", "<div>\n", "</div>\n", "<!--\n", "-->\n", "[a]: b\n"),
+    *("word ", "A sentence. ", "Bob: hi\n", "é 检索。", "\t", "x" * 90, "\u2028", "\r", "\x0c", "a | b\n", "\\"),
+]
+MARKDOWN = st.lists(st.sampled_from(LINES), max_size=60).map("".join)
 
 
 @settings(max_examples=200, deadline=None)
@@ -274,7 +272,7 @@ def test_a_forced_cut_moves_no_chunk_outside_its_stretch(edit: tuple[str, str]) 
     before, after = (chunked(text, SMALL | {"maximum": UNBOUNDED}) for text in edit)
     stretches = gone(before, after)
     for piece in gone(chunked(edit[0]), chunked(edit[1])):
-        assert any(s.start <= piece.start and piece.end <= s.end for s in stretches)
+        assert any(piece.text in stretch.text for stretch in stretches)
 
 
 # --- real files --------------------------------------------------------------------------------------------------
