@@ -11,7 +11,7 @@ from kb_pipeline import __version__
 from kb_pipeline.errors import PageGone, SourceUnavailable
 from kb_pipeline.services.addresses import CheckedBackend, Refused, Resolve, deadline, expired, resolve
 from kb_pipeline.services.robots import Robots
-from kb_pipeline.sources.urls import normal
+from kb_pipeline.sources.urls import normal, shown
 from kb_pipeline.world import Response
 
 PRODUCT = "kb-pipeline"
@@ -221,8 +221,8 @@ def _check_url(url: str, first: str) -> None:
     try:
         normal(url)
     except ValueError as error:
-        via = "" if url == first else f"redirects to {url}, which "
-        raise SourceUnavailable(f"{via}{error}.", where=first, cure="Name another URL.") from error
+        via = "" if url == first else f"redirects to {shown(url)}, which "
+        raise SourceUnavailable(f"{via}{error}.", where=shown(first), cure="Name another URL.") from error
 
 
 def _unreachable(error: Exception, url: str) -> SourceUnavailable:

@@ -45,6 +45,11 @@ def normal(url: str) -> str:
     return urlunsplit(SplitResult(scheme, place, path, quote(parts.query, safe="/%:@!$&'()*+,;=~-._?"), ""))
 
 
+def shown(url: str) -> str:
+    """``url`` as messages may show it: without the name and password that it may carry."""
+    return re.sub(r"//[^/?#]*@", "//…@", url)
+
+
 def _ascii_host(host: str) -> str:
     if ":" in host:
         return f"[{host}]"
@@ -68,7 +73,7 @@ def path_of(url: str, media_type: str) -> str:
     *folders, last = names if len(names) > 1 else [*names, ""]
     stem = "index" if not last else last.removesuffix(f".{extension}")
     plain = "/".join([*folders, f"{stem}.{extension}"])
-    if _says_all(url, plain, stem, last):
+    if all(folders) and _says_all(url, plain, stem, last):
         return plain
     folders = [name or "-" for name in folders]
     return "/".join([*_short(folders), f"{stem}-{digest(url)[:8]}.{extension}"])

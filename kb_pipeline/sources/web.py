@@ -15,7 +15,7 @@ from kb_pipeline.rules.ids import sha256
 from kb_pipeline.sources.globs import Selection
 from kb_pipeline.sources.kind import Kind
 from kb_pipeline.sources.sitemaps import pages
-from kb_pipeline.sources.urls import normal, path_of
+from kb_pipeline.sources.urls import normal, path_of, shown
 from kb_pipeline.world import World
 
 _MAX_PAGES = 500
@@ -133,7 +133,7 @@ def _mistakes(source: Source) -> Iterable[str]:
         try:
             normal(uri)
         except ValueError as error:
-            yield f"uri {uri!r} {error}. Write a URL such as https://example.com/page."
+            yield f"uri {shown(uri)!r} {error}. Write a URL such as https://example.com/page."
 
 
 KIND = Kind(

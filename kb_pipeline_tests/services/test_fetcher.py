@@ -102,9 +102,10 @@ def test_redirects_cannot_leave_http(site: Site, fetcher: HttpFetcher, target: s
     "url", ["file:///etc/passwd", "gopher://x/", "http://u:p@example.com/", "example.com", "http:///x"]
 )
 def test_only_plain_web_addresses_are_fetched(fetcher: HttpFetcher, url: str) -> None:
-    """Other schemes and URLs with credentials are refused before any connection."""
-    with pytest.raises(SourceUnavailable):
+    """Other schemes and URLs with credentials are refused before any connection, and no password is shown."""
+    with pytest.raises(SourceUnavailable) as caught:
         get(fetcher, url)
+    assert "u:p" not in str(caught.value)
 
 
 def test_cookies_do_not_travel_between_pages(site: Site, fetcher: HttpFetcher) -> None:

@@ -40,6 +40,7 @@ def test_a_plain_url_is_its_own_name(url: str, media_type: str, path: str) -> No
         ("https://ex.com/" + "x/" * 900, "ex.com/x/x", ".html"),
         ("https://ex.com/../.a/..b//c", "ex.com/", ".html"),
         ("https://ex.com/a.html/b", "ex.com/a-html/b-", ".html"),
+        ("https://ex.com//", "ex.com/-/index-", ".html"),
     ],
 )
 def test_what_a_name_cannot_say_becomes_a_hash(url: str, start: str, end: str) -> None:
