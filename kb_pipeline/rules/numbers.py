@@ -15,6 +15,7 @@ from kb_pipeline.rules.polarity import antonyms, negated
 from kb_pipeline.rules.words import FUNCTION_WORDS, singular, words
 
 __all__ = [
+    "SYMBOLS",
     "Quantity",
     "antonyms",
     "differs",
@@ -55,14 +56,14 @@ _TOKEN = re.compile(
 )
 _UNIT = re.compile(
     rf"\s?(?P<percent>%|percent\b|per\s?cent\b)|(?P<attached>[{_L}°×‰]+(?:/[{_L}]+)?)"
-    rf"|(?P<apart>[ -][{_L}°]+(?:/[{_L}]+)?)"
+    rf"|(?P<apart>[ -][{_L}°]+(?:/[{_L}]+)?(?![{_L}\d]))"
 )
 _UNIT_SYMBOL = re.compile(rf"\s?%|[{_L}°×‰]|\s?[-–—±~+]")
 _NAME_BEFORE = re.compile(r"(?:^|(?P<inside>[\w,;)] )|\W)(?P<name>[A-Za-z]*[a-z][A-Za-z]*) $")
 _NOT_SOFTWARE = words("Figure Fig Table Section Chapter Equation Eq Step Appendix Part Page Box Panel")
-_SYMBOLS = words(
+SYMBOLS = words(
     "ns us µs ms s min h kB KB MB GB TB PB KiB MiB GiB TiB Kb Mb Gb bp kb nm µm mm cm m km ng µg mg g kg nM µM mM M "
-    "µl ml mL l L Hz kHz MHz GHz W kW V mV kDa Da K °C °F x × fold U IU rpm px"
+    "µl ml mL l L Hz kHz MHz GHz W kW V mV kDa Da K °C °F x × fold U IU rpm px FLOP FLOPS GFLOPS TFLOPS Gbit Mbit"
 )
 _SPELLINGS = {
     "sec": "s",
@@ -197,7 +198,7 @@ def _unit_at(text: str, end: int) -> tuple[str, Kind, int]:
     if m["attached"]:
         return _SPELLINGS.get(m["attached"], m["attached"]), "size", m.end()
     word = m["apart"][1:]
-    if word in _SYMBOLS or "/" in word:
+    if word in SYMBOLS or "/" in word:
         return _SPELLINGS.get(word, word), *(("size", m.end()) if word.endswith("B") else ("number", end))
     word = singular(word.lower())
     return ("" if word in _NOT_UNITS else _SPELLINGS.get(word, word)), "number", end
@@ -236,7 +237,7 @@ def _units(figures: Iterable[Quantity]) -> dict[tuple[str, ...], set[str]]:
 
 
 def _has_symbol(units: Iterable[str]) -> bool:
-    return any(u == "%" or u in _SYMBOLS or any(c.isupper() for c in u) for u in units)
+    return any(u == "%" or u in SYMBOLS or any(c.isupper() for c in u) for u in units)
 
 
 def _order(figures: Iterable[Quantity]) -> list[tuple[str, ...]]:

@@ -28,6 +28,7 @@ _LABEL = re.compile(
     r"|[*_]{0,2}(?i:notes?|tip|warning|important|caution|danger|info|hint)[*_]{0,2}\s?:[*_]{0,2}\s+"
     r"|(?:[Ss]tep\s+)?\(?\d{1,2}[.):]\s+(?=\S)|\([a-z]\)\s+(?=[A-Z]))"
 )
+_REPLY = re.compile(r"(?i:yes|no|yeah|yep|nope|ok(?:ay)?|right|well|so|and|but|confirmed|agreed|exactly|hm+),\s+")
 _TERM = re.compile(
     r"(?P<term>[*_]{0,3}(?:`[^`]+`|\[[^\]]+\](?:\([^()]*\)|\[[^\]]*\])?|[^\W_][\w./()+#-]*(?: "
     r"[\w./()+#-]+){0,4}?)[*_]{0,3}(?:,? ?\([^()]*\)|, ?`[^`]+`)?[*_]{0,3})(?:\s+(?:[-–—]{1,2}|=>|→)|"
@@ -121,7 +122,7 @@ def _sentences(block: Block, heading: str, lead: str) -> Iterator[Candidate]:
     spans = [(0, len(block.masked.rstrip()))] if block.kind == "row" else split(block.masked)
     term = ""
     for n, (start, end) in enumerate(spans):
-        start, end = _without_label(block.masked, start, end)
+        start, end = _without_label(block.masked, start, end, _REPLY if block.kind == "turn" else _LABEL)
         raw = block.masked[start:end]
         text = plain(raw)
         if not any(map(str.isalnum, text)):
@@ -139,12 +140,12 @@ def _term(block: Block, raw: str) -> re.Match[str] | None:
     return _CODED.fullmatch(raw) if raw.endswith(("`", "`.")) else None
 
 
-def _without_label(text: str, start: int, end: int) -> tuple[int, int]:
+def _without_label(text: str, start: int, end: int, label: re.Pattern[str]) -> tuple[int, int]:
     """The span without its label, and without brackets round the whole of it."""
     piece = text[start:end]
     start += len(piece) - len(piece.lstrip())
-    if (label := _LABEL.match(text, start, end)) and label.end() < end:
-        start = label.end()
+    if (m := label.match(text, start, end)) and m.end() < end:
+        start = m.end()
     if text[start:end].startswith("(") and text[start:end].endswith(")") and text.count(")", start, end) == 1:
         return start + 1, end - 1
     return start, end

@@ -76,6 +76,8 @@ def _documented(code: str, m: re.Match[str]) -> str:
     if not found:
         return ""
     arguments = (
-        re.sub(r"\s+", " ", found["args"] or "") if found["what"] not in ("class", "struct", "interface") else ""
+        re.sub(r"\s+", " ", found["args"] or "").replace("( ", "(").replace(" )", ")")
+        if found["what"] not in ("class", "struct", "interface")
+        else ""
     )
     return f"{found['name']}{arguments}"

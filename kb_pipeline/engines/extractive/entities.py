@@ -20,7 +20,7 @@ _NAME = re.compile(
     | (?P<compound>(?<![\w-])[A-Z][A-Za-z0-9]*(?:-[A-Za-z0-9]*[A-Z0-9α-ω][A-Za-z0-9]*)+)
     | (?P<camel>\b(?:[A-Z]+[a-z]+\d*[A-Z]|[a-z]+[A-Z]|[A-Z]{2,}[a-z]{2})[A-Za-z0-9]*
         (?:-[A-Za-z0-9]*[A-Z0-9][A-Za-z0-9]*)*)
-    | (?P<figured>(?<![\w-])(?=[\w-]*[A-Za-zα-ω])(?=[\w-]*\d)[A-Za-zα-ω]\w*(?:-\w*[\dA-Z]\w*)*(?:\.\d+)*)
+    | (?P<figured>(?<![\w-])(?=[\w-]*[A-Za-zα-ω])(?=[\w-]*\d)[A-Za-zα-ω]\w*(?:-\w*[\dA-Z]\w*)*(?:\.\w*\d\w*)*)
     | (?P<acronym>(?<![\w-])[A-Z][A-Z0-9&]+(?:[-/][A-Z0-9]+)*(?=s?\b)(?![a-rt-z]))
     | (?P<proper>(?<![\w-])[A-ZÀ-Þ][a-zà-ÿ]+\b(?:-[A-Z][a-z]+)*(?:\ (?:(?:of|de|van|von)\ (?:the\ )?)?
         (?:[A-ZÀ-Þ][a-zà-ÿ]+\b|[A-Z]{2,}[A-Za-z0-9]*|\d+(?:\.\d+)*(?!\s?%)(?![\w.]*[A-Za-z%])))*)
@@ -28,13 +28,14 @@ _NAME = re.compile(
     re.VERBOSE,
 )
 _NOT_NAMES = words(
+    "gb mb kb tb gib mib kib tib ms khz mhz ghz hz tflops gflops flops flop flop/s gbit mbit rpm px wh kwh "
     "january february march april may june july august september october november december monday tuesday wednesday "
     "thursday friday saturday sunday figure fig table section chapter appendix equation note example warning ok todo "
     "background methods method results result conclusions conclusion objective objectives findings introduction aim "
     "aims purpose design setting interpretation significance and or not vs ii iii iv vi vii viii ix true false none "
     "null yes no"
 )
-_BEGINNING = re.compile(r"(?:^|[:–—.!?]\s|\s-\s)[\"'“‘(\[\s]*")
+_BEGINNING = re.compile(r"(?:^|[:–—.!?|]\s|\s-\s)[\"'“‘(\[\s]*")
 _PLURAL = re.compile(r"(?<=[A-Z])s$")
 _CALL = re.compile(r"\(.*\)$", re.DOTALL)
 
@@ -78,9 +79,9 @@ def _candidates(raw: str, text: str, known: frozenset[str]) -> Iterator[str]:
 def _trimmed(name: str) -> Iterator[str]:
     """A name without function words at its ends: ``However`` after a quote, ``I``."""
     parts = name.split(" ")
-    while parts and parts[0].lower() in FUNCTION_WORDS:
+    while parts and (parts[0].lower() in FUNCTION_WORDS | _NOT_NAMES or parts[0].isdigit()):
         parts.pop(0)
-    if parts and not parts[0].isdigit():
+    if parts:
         yield " ".join(parts)
 
 

@@ -7,6 +7,7 @@ candidate is in the drafts or in the rejects.
 import re
 from collections.abc import Iterator
 
+from kb_pipeline.engines.extractive.blocks import cells
 from kb_pipeline.engines.extractive.candidates import Candidate, candidates
 from kb_pipeline.engines.extractive.entities import entities, proper_names
 from kb_pipeline.engines.extractive.item_types import item_type
@@ -46,7 +47,7 @@ def _drafts(chunk: Chunk, c: Candidate, known: frozenset[str], engine: str) -> I
             context=s.context,
             item_type=_type(c, s),
             topic=topic,
-            entities=entities(s.raw, s.text, known),
+            entities=entities(s.raw, c.text if c.block.kind == "row" else s.text, known),
             confidence=_confidence(c, s),
             source_span=chunk.text[s.start : s.end],
             start=s.start,
@@ -59,6 +60,11 @@ def _type(c: Candidate, s: Statement) -> ItemType:
     """What a list item says of its term defines it, a sentence with commands is a procedure; else the words decide."""
     if c.command:
         return "procedure"
+    if c.block.kind == "row":
+        values = cells(s.raw)[1:]
+        return "metric" if 2 * sum(any(map(str.isdigit, value)) for value in values) > len(values) else "fact"
+    if c.block.name and c.opens:
+        return "definition"
     if c.release and c.block.kind == "bullet":
         return "fact"  # "Fix the …" tells what was done
     return "definition" if c.term and c.opens else item_type(without_connective(s.text))

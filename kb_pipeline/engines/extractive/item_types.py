@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from kb_pipeline.engines.extractive.verbs import is_imperative
 from kb_pipeline.records import ItemType
-from kb_pipeline.rules.numbers import Quantity, quantities
+from kb_pipeline.rules.numbers import SYMBOLS, Quantity, quantities
 
 _TRADEOFF = re.compile(
     r"\btrade-?offs?\b|\bat the (?:cost|expense|price) of\b|\bin exchange for\b|\bsacrific\w+|\b(?:downside|"
@@ -20,17 +20,19 @@ _PROCEDURE = re.compile(
     re.IGNORECASE,
 )
 _DEFINITION = re.compile(
-    r"^(?:the |an? )?(?:[\w`./()+#'’-]+ ){1,8}?(?:\([^()]*\) )?(?:is|are) (?:an?|the (?:process|practice|act|"
-    r"ability|name|term|set|type|study|measure|number|ratio|fraction|maximum|minimum|default)|one of the) |"
-    r"\b(?:refers? to|(?:is|are) defined as|stands? for|(?:is|are) (?:also )?(?:called|known as|termed|split into|"
-    r"divided into|composed of|made up of)|denotes?|consists? of|is short for)\b",
+    r"^(?:the |an? )?(?:[\w`./()+#'’-]+ ){1,8}?(?:\([^()]*\) )?(?:is|are) (?:an? |one of the |the (?:\w+[ "
+    r"-]){1,4}?(?:of|between|that|which|in which|in front)\b)|\b(?:refers? to|(?:is|are) defined as|stands? for|"
+    r"(?:is|are) (?:also )?(?:called|known as|termed|split into|divided into|composed of|made up of)|denotes?|"
+    r"consists? of|is short for)\b",
     re.IGNORECASE,
 )
 _NOT_DEFINED = re.compile(
     r"^(?:it|this|that|these|those|there|here|what|they|one|we|i|he|she|our|which|another|following)\b|\b(?:is|are) "
     r"an? (?:good|bad|great|common|important|major|significant|potential|new|novel|useful|result|need|risk|lot|"
     r"strong|key|critical|leading|promising|well|safe|valid|crucial|essential|effective|independent|main|powerful|"
-    r"primary|robust|frequent|rare|possible|likely|matter|consequence)\b",
+    r"primary|robust|frequent|rare|possible|likely|matter|consequence)\b|"
+    r"\b(?:is|are) the (?:main |best |only |first |most |key |same |one )?"
+    r"(?:cause|result|reason|source|key|same|consequence|opposite|best|worst|way)\b",
     re.IGNORECASE,
 )
 _COMPARED = re.compile(
@@ -46,21 +48,20 @@ def item_type(text: str) -> ItemType:
 
 
 def _is_procedure(text: str) -> bool:
-    return (is_imperative(text) and not text.endswith("?")) or _PROCEDURE.search(text) is not None
+    return is_imperative(text) or _PROCEDURE.search(text) is not None
 
 
 def _is_metric(text: str) -> bool:
     """A percentage, a figure with the symbol of a unit, a ratio; a plain count only where something is compared."""
-    figures = [
-        q for q in quantities(text) if q.kind not in ("identifier", "version", "date") and not q.surface.isalpha()
-    ]
-    if any(_is_measure(q) for q in figures) or re.search(r"\b[pPn] ?[=<>≤≥] ?0?\.?\d", text):
+    figures = [q for q in quantities(text) if q.kind not in _NO_MEASURES and not q.surface.isalpha()]
+    if any(map(_is_measure, figures)) or _STATISTIC.search(text):
         return True
     return _COMPARED.search(text) is not None and any(not _is_name(text, q) for q in figures)
 
 
 def _is_measure(q: Quantity) -> bool:
-    return q.kind == "percent" or (q.kind in ("size", "range") and q.unit not in _ORDINALS) or q.unit in _UNITS
+    measured = q.unit in SYMBOLS or "/" in q.unit or q.unit in ("%", "time")
+    return measured or any("." in value for value in q.values)
 
 
 def _is_name(text: str, q: Quantity) -> bool:
@@ -73,13 +74,10 @@ def _is_definition(text: str) -> bool:
     return _DEFINITION.search(text) is not None and _NOT_DEFINED.search(text) is None
 
 
+_NO_MEASURES = frozenset({"identifier", "version", "date"})
+_STATISTIC = re.compile(r"\b[pPn] ?[=<>≤≥] ?\d?\.?\d")
 _NAMED = re.compile(
-    r"\b(?:types?|class|stage|grade|phase|step|figures?|tables?|section|chapter|python|http|code|group|days?) $",
-    re.IGNORECASE,
-)
-_ORDINALS = frozenset({"", "st", "nd", "rd", "th"})
-_UNITS = frozenset(
-    {"%", "ms", "s", "µs", "ns", "min", "h", "x", "fold", "time", "kg", "mg", "g", "µg", "mm", "nm", "µm"}
+    r"(?:types?|class|stage|grade|phase|step|figures?|tables?|section|chapter|python|http|code|group|days?) $"
 )
 _RULES: tuple[tuple[ItemType, Callable[[str], bool]], ...] = (
     ("tradeoff", lambda text: _TRADEOFF.search(text) is not None),

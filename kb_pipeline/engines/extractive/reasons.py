@@ -32,13 +32,18 @@ _BOILERPLATE = re.compile(
     r"unsubscribe from|please enable javascript|minutes? read\b|spdx-license)|^\W*(?:share (?:this|on) |advertisement|"
     r"(?:todo|fixme|tbd)\b|edit this page|(?:last )?(?:updated|modified|published|posted) (?:on|at|by)\b)"
 )
+_PLACE = (
+    r"(?:docs?|documentation|guides?|manual|web ?site|home ?page|page|repo(?:sitory)?|articles?|tutorials?|sections?|"
+    r"chapter|readme)"
+)
 _NAVIGATION = re.compile(
-    r"^\W*(?:(?:please |also |you can also )?(?:see|refer to|check(?: out)?|visit|read|consult|have a look at|take "
-    r"a look at|click|browse)\b(?!.*\b(?:because|since|if|so that|must|should|cannot)\b)|(?:next|previous|prev|back|"
-    r"home|skip) ?(?::|to\b|»|→)|table of contents|(?:for|to (?:find|learn|read|see|get|know)) (?:a |an |the |out "
-    r")?(?:more|further|full|complete|other|additional|detailed)\b.*\b(?:see|visit|read|refer|check|consult|contact|"
-    r"go)\b|more (?:information|details|info)\b|(?:more|further|full|additional) .{0,60}\b(?:can|may) be found\b|"
-    r"read more|learn more|for an? (?:\w+ )?example\b[^.]*, see\b)",
+    rf"^\W*(?:(?:please |also |you can also )?(?:(?:see|refer to|have a look at|take a look at|click)\b|"
+    rf"(?:check(?: out)?|visit|read|consult|browse) (?:our |the |this |that )?(?:\S+ ){{0,3}}{_PLACE}\b)"
+    r"(?!.*\b(?:because|since|if|so that|must|should|cannot)\b)|(?:next|previous|prev|back|home|skip) ?(?::|to\b|»|→)|"
+    r"table of contents|(?:for|to (?:find|learn|read|see|get|know)) (?:a |an |the |out )?(?:more|further|full|complete|"
+    r"other|additional|detailed)\b.*\b(?:see|visit|read|refer|check|consult|contact|go)\b|"
+    r"more (?:information|details|info)\b|(?:more|further|full|additional) .{0,60}\b(?:can|may) be found\b|read more|"
+    r"learn more|for an? (?:\w+ )?example\b[^.]*, see\b)",
     re.IGNORECASE,
 )
 _CHATTER = re.compile(
@@ -74,6 +79,8 @@ def _is_bare_link(c: Candidate) -> bool:
 
 
 def _is_garbled(c: Candidate) -> bool:
+    if c.block.kind == "row":
+        return False
     if _UNREADABLE.search(c.text):
         return True
     return 2 * sum(map(str.isalnum, c.text)) < len(c.text) - c.text.count(" ")
@@ -107,7 +114,7 @@ def _is_fragment(c: Candidate) -> bool:
         return False
     if is_imperative(c.text) or begins_with_verb(c.text):
         return False
-    return not (is_finite(c.text) if c.stops else is_certain(c.text))
+    return not (is_finite(c.text) if c.stops or c.block.kind == "turn" else is_certain(c.text))
 
 
 _AGAINST: tuple[tuple[str, Callable[[Candidate], bool]], ...] = (

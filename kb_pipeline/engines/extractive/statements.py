@@ -18,10 +18,11 @@ _CONNECTIVE = re.compile(
     re.IGNORECASE,
 )
 _PRONOUN = re.compile(
-    r"(?:it|this|that|these|those|they|he|she|such|its|their|his|her|both|the (?:former|latter|above|following|"
-    r"same)|(?:each|all|some|one|none|most|both) of (?:these|those|them|which)|doing so|the (?:first|second|third|"
-    r"other) one|(?:here|there)(?= (?:is|are)\b)|mine)\b(?!['’]s (?:important|possible|worth)| (?:is|are|was|were|"
-    r"has been|have been) (?:no|a|an|two|three|many|several|some|important|possible|necessary|recommended|worth)\b)",
+    r"(?:it|this|that|these|those|they|he|she|such|its|their|his|her|both(?= (?:are|is|have|were|of)\b)|the "
+    r"(?:former|latter|above|following|same)|(?:each|all|some|one|none|most|both) of (?:these|those|them|which)|"
+    r"doing so|the (?:first|second|third|other) one|(?:here|there)(?= (?:is|are)\b)|mine)\b(?!['’]s (?:important|"
+    r"possible|worth)| (?:is|are|was|were|has been|have been) (?:no|a|an|two|three|many|several|some|important|"
+    r"possible|necessary|recommended|worth)\b)",
     re.IGNORECASE,
 )
 _JOINT = re.compile(r";\s+(?:and\s+)?|,\s+and\s+(?!then\b|also\b)|,\s+which\s+means\s+(?:that\s+)?")
@@ -33,6 +34,10 @@ _OPENS_WITH_CONDITION = words(
     "after along among as at before between by despite during for from given if in on once over provided since "
     "through to under unless until upon using via when where while with within without although though because "
     "whereas"
+)
+_POINTS_BACK = re.compile(
+    r"\b(?:it|its|they|them|their|this|these|those|he|she|too|also|former|latter|same|do so|does so|respectively)\b|"
+    r"\bones?$|\bones?[.,;]"
 )
 _ANAPHORA = words(
     "it they this these that those he she its their his her which who both each such then so also not there"
@@ -83,12 +88,12 @@ def _statement(c: Candidate, start: int, end: int, *, whole: bool) -> Statement:
     if c.block.kind == "row":
         text = _row(c)
     elif c.block.kind == "comment" and c.block.name and c.opens:
-        text = f"{c.block.name}: {text}"
+        text = text if text.startswith(c.block.name.split("(")[0]) else f"{c.block.name}: {text}"
     elif _continues_lead(c):
         text, elliptic = f"{c.lead}: {text}", False
         pronoun = is_anaphoric(c.lead)
     detail = c.command or (c.previous if pronoun and _explains(c) else "")
-    needs_heading = pronoun or elliptic or c.release
+    needs_heading = pronoun or elliptic or c.release or c.block.kind == "row"
     return Statement(text, c.start + start, c.start + end, raw, _context(c, needs_heading), detail, pronoun, elliptic)
 
 
@@ -174,7 +179,9 @@ def _independent(left: str, right: str) -> bool:
     words_left = left.lower().split()
     if len(words_left) < 3 or words_left[0].strip(",") in _OPENS_WITH_CONDITION or _GOVERNS.search(left.lower()):
         return False
-    return not right.rstrip(".").endswith("respectively") and is_certain(left) and _has_subject(right)
+    if _POINTS_BACK.search(right):
+        return False
+    return is_certain(left) and _has_subject(right)
 
 
 def _has_subject(text: str) -> bool:

@@ -5,6 +5,7 @@ of the project's own making; regular forms follow from the bases.
 """
 
 import re
+from collections.abc import Sequence
 
 from kb_pipeline.rules.words import words
 
@@ -31,32 +32,33 @@ _PLAIN = words(
     "decline decode decompose decrease define delay delegate delete deliver demonstrate denote deny depend deploy "
     "deprecate derive describe deserve destroy detect determine develop deviate diagnose die differ differentiate "
     "diminish disable disappear discover discuss disperse display disrupt dissect dissociate distinguish distribute "
-    "divide document dominate drive earn eat elevate elicit eliminate embed emerge emit emphasise emphasize employ "
-    "enable encapsulate encode encompass encounter encourage engage engender enhance enjoy enrich ensure entail enter "
-    "equip establish estimate evaluate evict evoke evolve exacerbate examine exceed exclude execute exert exhibit "
-    "exist expand expect expire explain exploit explore export expose express extend extract facilitate fall favour "
-    "feed find finish fit fix follow forbid forget form forward fulfil fulfill gather generate get give go govern "
-    "grow guarantee handle happen harbor harbour hear highlight hijack hinder hold identify ignore illustrate impair "
-    "implement implicate imply import impose imprint improve include incorporate increase indicate induce infect "
-    "infer inform inherit inhibit initiate inject insert inspect install instantiate integrate intend interact "
-    "interfere interpret introduce invalidate invite invoke involve isolate iterate join keep know lack last launch "
-    "lead learn leave lie limit listen live load locate lose lower maintain make manage manipulate map match maximise "
-    "maximize mean measure mediate meet merge merit migrate minify minimise minimize mislocalize modify modulate "
-    "monitor move multiply need negotiate normalise normalize observe obtain occur offer omit open operate optimise "
-    "optimize orchestrate organise organize originate outperform overproduce override overwrite own parse participate "
-    "pass pave penetrate perform permit persist phosphorylate play point populate possess postpone predict preempt "
-    "prefer prefetch prepare prepend preserve prevent proceed produce prohibit promote prompt propagate propose "
-    "protect prove provide prune publish pull push put quantify quantize raise reach read realise realize rebuild "
-    "receive recognise recognize recommend reconstruct record recover recruit redirect reduce refactor refer reflect "
-    "refuse register regulate reject relate relax release reload rely remain remember remove render repeat replace "
-    "replicate represent reproduce require rerun reserve reside resolve respond restart restore restrict result "
-    "retain retire retrieve return reuse reveal revert rewrite rise run sanitize save say scale see seek seem select "
-    "sell send separate serialize serve set share ship show simplify simulate sit skew skip solve specify spend split "
-    "stand start stay stem stimulate stop store stream strengthen strip subclass submit subscribe succeed suffer "
-    "suffice suggest summarize supply support suppress surround survive suspect suspend sustain switch synthesise "
-    "synthesize take target teach tell tend terminate think throttle throw tokenize tolerate track translate "
-    "translocate transmit treat trigger try turn tweak undergo understand unify unquote unsubscribe update upgrade "
-    "upload use utilize validate vary verify visualize wait want warn waste weigh win wish work wrap write yield"
+    "divide document dominate download drain drive earn eat elevate elicit eliminate embed emerge emit emphasise "
+    "emphasize employ enable encapsulate encode encompass encounter encourage engage engender enhance enjoy enrich "
+    "ensure entail enter equip establish estimate evaluate evict evoke evolve exacerbate examine exceed exclude "
+    "execute exert exhibit exist expand expect expire explain exploit explore export expose express extend extract "
+    "facilitate fall favour feed find finish fit fix follow forbid forget form forward fulfil fulfill gather generate "
+    "get give go govern grow guarantee handle happen harbor harbour hear highlight hijack hinder hold identify ignore "
+    "illustrate impair implement implicate imply import impose imprint improve include incorporate increase indicate "
+    "induce infect infer inform inherit inhibit initiate inject insert inspect install instantiate integrate intend "
+    "interact interfere interpret introduce invalidate invite invoke involve isolate iterate join keep know lack last "
+    "launch lead learn leave lie limit listen live load locate lose lower maintain make manage manipulate map match "
+    "maximise maximize mean measure mediate meet merge merit migrate minify minimise minimize mislocalize modify "
+    "modulate monitor move multiply need negotiate normalise normalize observe obtain occur offer omit open operate "
+    "optimise optimize orchestrate organise organize originate outperform overproduce override overwrite own parse "
+    "participate pass pave penetrate perform permit persist phosphorylate play point populate possess postpone "
+    "predict preempt prefer prefetch prepare prepend preserve prevent proceed produce prohibit promote propagate "
+    "propose protect prove provide prune publish pull push put quantify quantize raise reach read realise realize "
+    "rebuild receive recognise recognize recommend reconstruct record recover recruit redirect reduce refactor refer "
+    "reflect refuse register regulate reject relate relax release reload rely remain remember remove render repeat "
+    "replace replicate represent reproduce require rerun reserve reside resolve respond restart restore restrict "
+    "result retain retire retrieve return reuse reveal revert rewrite rise run sanitize save say scale see seek seem "
+    "select sell send separate serialize serve set share ship show simplify simulate sit skew skip solve specify "
+    "spend split stand start stay stem stimulate stop store stream strengthen strip subclass submit subscribe succeed "
+    "suffer suffice suggest summarize supply support suppress surround survive suspect suspend sustain switch "
+    "synthesise synthesize take target teach tell tend terminate think throttle throw tokenize tolerate track "
+    "translate translocate transmit treat trigger try turn tweak undergo understand unify unquote unsubscribe update "
+    "upgrade upload use utilize validate vary verify visualize wait want warn waste weigh win wish work wrap write "
+    "yield"
 )
 # Bases whose -s form is as often a plural noun: alone they do not make a sentence of words without a full stop.
 _NOUNS_TOO = words(
@@ -77,22 +79,22 @@ _NOUNS_TOO = words(
     "walks wants warns wastes ways weighs wins wishes works wraps writes yields"
 )
 _MORE = words(
-    "access account address advance aim answer appeal approach argue arrive attack attempt attend back balance base "
-    "batch bear beat benefit block bond bound break burn buy cache call care case cause change charge check claim "
-    "clear climb close code comment commit concern conduct control cost count cover cross damage debate decode "
-    "default demand deny design detail dispatch double doubt draw drive drop earn emphasise encode end engage enjoy "
-    "escape evict exchange exit expire explode face fail favor favour feature feel fetch fight file fill filter fix "
-    "flow fly focus fold force function gain grant group guess guide hash help hide hinder hit host hurt impact index "
-    "influence inherit inject interest invite issue judge jump kill label land laugh leak let level lift like link "
-    "list lock log look loop lose love mark matter meet mention mirror miss mix model mount name note object offload "
-    "order overcome overlap package pay peak pick pin place plan preempt prefetch prefix prepend present press print "
-    "process profile program project promise prune purchase quantize query question queue quit quote range rank rate "
-    "realise realize reason rebuild recall reference reload report request rest retire retry review reward risk roll "
-    "rotate route rule sample sanitize saturate schedule score search section sell shape shard shift shrink shut sign "
-    "signal slow smooth sort sound source speak speed spill spread stage state steer step stick stress stretch strike "
-    "struggle study subscribe succeed surprise suspend swap tag talk teach team tear term test thank thread throttle "
-    "time tokenize touch trace trade train transfer transform travel trend type unquote unsubscribe value view visit "
-    "walk warm wash watch weigh wonder worry"
+    "access account address advance aim alert answer appeal approach argue arrive attack attempt attend average back "
+    "balance base batch bear beat benefit block bond bound break burn buy cache call care case cause change charge "
+    "check claim clear climb close code comment commit concern conduct control cost count cover cross damage debate "
+    "decode default demand deny design detail dispatch double doubt draw drive drop earn emphasise encode end engage "
+    "enjoy escape evict exchange exit expire explode face fail favor favour feature feel fetch fight file fill filter "
+    "fix flow fly focus fold force function gain grant group guess guide hash help hide hinder hit host hurt impact "
+    "index influence inherit inject interest invite issue judge jump kill label land laugh leak let level lift like "
+    "link list lock log look loop lose love mark matter meet mention mirror miss mix model mount name note object "
+    "offload order overcome overlap package pay peak pick pin place plan preempt prefetch prefix prepend present "
+    "press print process profile program project promise prompt prune purchase quantize query question queue quit "
+    "quote range rank rate realise realize reason rebuild recall reference reload report request rest retire retry "
+    "review reward risk roll rotate route rule sample sanitize saturate schedule score search section sell shape "
+    "shard shift shrink shut sign signal slow smooth sort sound source speak speed spill spread stage state steer "
+    "step stick stress stretch strike struggle study subscribe succeed surprise suspend swap tag talk teach team tear "
+    "term test thank thread throttle time tokenize touch trace trade train transfer transform travel trend type "
+    "unquote unsubscribe value view visit walk warm wash watch weigh wonder worry"
 )
 _IRREGULAR = words(
     "arose ate became began bound bore bought broke brought built came caught chose cost crept cut dealt did drew "
@@ -130,12 +132,15 @@ _TOKEN = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _DETERMINERS = words("a an the this these those its their our your his her my each every no any all some it them us me")
 _ARTICLES = words("a an the this these each")
 _PREPOSITIONS = words(
-    "to in on of with by from as for at into through between among during via over under within without"
+    "to in on of with by from as for at into through between among during via over under within without towards "
+    "toward about against before after until than like"
 )
-_SUBJECTS = words("i we you they who which that people data men women mice bacteria children")
+_SUBJECTS = words("all both none i we you they who which that people data men women mice bacteria children")
 _LINKS = words("and or nor to")
 _FREQUENCY = words("now also often only still always never again further thus then therefore even just already")
-_ANAPHORA = words("it this these those some all both")
+_CLAUSES = words("that which who whether if when where how what why so because until unless while")
+_OF_CLAUSES = words("make ensure verify confirm check assume remember")
+_ANAPHORA = words("it this these those some all both each")
 # Past forms that before a preposition are participles: "metrics related to requests" is no sentence.
 _PARTICIPLES = words(
     "adapted aimed associated based called compared dedicated derived designed focused inspired intended located "
@@ -173,21 +178,36 @@ def is_imperative(text: str) -> bool:
     """
     begun = _ADVERBS.sub("", text)[:80]
     tokens = _TOKEN.findall(begun)
-    if not tokens or tokens[0].lower() not in _INSTRUCTIONS or not begun.startswith(tokens[0]):
+    if not tokens or not begun.startswith(tokens[0]) or (len(tokens[0]) > 1 and tokens[0].isupper()):
         return False
-    following = [t.lower() for t in tokens[1:4]]
-    if not following:
+    first, rest = tokens[0].lower(), [token.lower() for token in tokens[1:7]]
+    if first not in _INSTRUCTIONS:
+        return False
+    if not rest:
         return len(text.split()) > 1
-    joined = 3 if following[0] in ("and", "or") else 1
-    if not AUXILIARIES.isdisjoint(following[:joined]):
+    if first not in _OF_CLAUSES and _is_clause(rest):
         return False
-    return tokens[0].lower() in _PLAIN or following[0] in _DETERMINERS | _PREPOSITIONS or not tokens[1].islower()
+    return first in _PLAIN or rest[0] in _DETERMINERS | _PREPOSITIONS | _CLAUSES or not tokens[1].islower()
+
+
+def _is_clause(rest: Sequence[str]) -> bool:
+    """Whether an auxiliary follows before any clause begins: the first word was a subject, ``Access can be …``."""
+    for word in rest:
+        if word in _CLAUSES:
+            return False
+        if word in AUXILIARIES:
+            return True
+    return False
 
 
 def begins_with_verb(text: str) -> bool:
     """Whether ``text`` begins with a verb in the third person or a participle that lacks its subject: ``Returns …``."""
-    found = _TOKEN.match(text)
-    return found is not None and found.group().lower() in _SUBJECTLESS
+    tokens = _TOKEN.findall(text[:60])
+    if not tokens or tokens[0].lower() not in _SUBJECTLESS or not text.startswith(tokens[0]):
+        return False
+    if tokens[0].lower() not in _NOUNS_TOO:
+        return True
+    return len(tokens) > 1 and (tokens[1].lower() in _DETERMINERS | _CLAUSES or not tokens[1].islower())
 
 
 def base_of(third_person: str) -> str:
