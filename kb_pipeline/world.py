@@ -97,6 +97,9 @@ class Fetcher(Protocol):
     ) -> Response:
         """Fetch ``url``. Raises ``SourceUnavailable`` with the cure for anything but 2xx and 304."""
 
+    def close(self) -> None:
+        """Close connections."""
+
 
 class Engine(Protocol):
     """Who does the thinking. Every method is pure given its input and the engine's version."""

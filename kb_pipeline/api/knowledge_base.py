@@ -116,7 +116,8 @@ class KnowledgeBase:
         )
 
     def close(self) -> None:
-        """End worker processes and inference threads."""
+        """End worker processes, inference threads and connections."""
+        self.world.fetcher.close()
         self.world.converter.close()
         self.world.embedder.close()
 

@@ -1,76 +1,53 @@
 """HTTP for connectors: polite, bounded and unable to reach what is private. Knows no source and no manifest."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping
-from urllib.parse import urljoin
-
-import httpcore2
-import httpx2
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from kb_pipeline import __version__
-from kb_pipeline.errors import PageGone, SourceUnavailable
-from kb_pipeline.services.addresses import CheckedBackend, Refused, Resolve, deadline, expired, resolve
-from kb_pipeline.services.robots import Robots
-from kb_pipeline.sources.urls import normal, shown
 from kb_pipeline.world import Response
+
+if TYPE_CHECKING:
+    from kb_pipeline.services.http import Session
 
 PRODUCT = "kb-pipeline"
 USER_AGENT = f"{PRODUCT}/{__version__}"
 
-_MAX_BYTES = 20 * 1024 * 1024
-_MAX_ERROR_BYTES = 64 * 1024
-_MAX_HOPS = 5
-_CONNECT, _READ, _TOTAL = 10.0, 20.0, 60.0  # seconds
-_REDIRECTS = frozenset((301, 302, 303, 307, 308))
-_GONE = frozenset((404, 410))
-_CODINGS = frozenset(("identity", "", "gzip", "x-gzip", "deflate"))
-_ACCEPT = "text/html,application/xhtml+xml,text/markdown,text/plain,application/pdf,*/*;q=0.8"
 
-_LEAVE_OUT = "Leave the page out, or put the file in a local source."
-_TIMEOUTS = (httpx2.TimeoutException, httpcore2.TimeoutException)
-_FAILURES = (
-    *_TIMEOUTS,
-    httpx2.HTTPError,
-    httpx2.InvalidURL,
-    httpx2.StreamError,
-    httpcore2.NetworkError,
-    httpcore2.ProtocolError,
-    httpcore2.UnsupportedProtocol,
-)
+@dataclass(frozen=True)
+class Limits:
+    """What a page may cost: bytes after decompression, redirects, and seconds, ``total_seconds`` in all."""
 
-_CURES: Mapping[int, str] = {
-    401: "The page needs a login: fetch it another way, or leave it out.",
-    403: "The site refuses automatic readers: ask its owner, or leave it out.",
-    404: "Correct the URL, or leave it out.",
-    410: "Leave it out.",
-    429: "The site is asked too often: choose a longer refresh.",
-}
+    max_bytes: int = 20 * 1024 * 1024
+    redirects: int = 5
+    connect_seconds: float = 10.0
+    read_seconds: float = 20.0
+    total_seconds: float = 60.0
 
 
 class HttpFetcher:
     """``world.Fetcher`` over HTTP/1.1.
 
-    robots.txt is honoured for ``PRODUCT``. At most ``max_bytes`` (after decompression, 20 MB), 5 redirects, each
-    checked like the first request, and 60 seconds a page in all. Only public addresses, unless ``allow_private``.
-    No cookie outlives a page; proxies of the environment are not used, since they would resolve names unchecked.
+    robots.txt is honoured for ``PRODUCT``. Every redirect is checked like the first request. Only public addresses
+    are contacted, unless ``allow_private``. No cookie outlives a page; proxies of the environment are not used, since
+    they would resolve names unchecked.
 
-    ``resolve`` maps host and port to IP addresses, ``sleep`` waits between pages where robots.txt asks for it.
+    ``resolve`` maps host and port to IP addresses (the system's way by default), ``sleep`` waits between pages where
+    robots.txt asks for it. HTTP is loaded with the first page: most builds fetch none.
     """
 
     def __init__(
         self,
+        limits: Limits | None = None,
         *,
         user_agent: str = USER_AGENT,
-        resolve: Resolve = resolve,
+        resolve: Callable[[str, int], list[str]] | None = None,
         sleep: Callable[[float], None] = time.sleep,
-        max_bytes: int = _MAX_BYTES,
-        total_seconds: float = _TOTAL,
-        read_seconds: float = _READ,
     ) -> None:
-        self._user_agent, self._resolve, self._max_bytes = user_agent, resolve, max_bytes
-        self._total, self._timeout = total_seconds, httpx2.Timeout(read_seconds, connect=_CONNECT)
-        self._clients: dict[bool, httpx2.Client] = {}
-        self._robots = {private: self._new_robots(private, sleep) for private in (False, True)}
+        self._limits, self._user_agent = limits or Limits(), user_agent
+        self._resolve, self._sleep = resolve, sleep
+        self._sessions: dict[bool, Session] = {}
 
     def get(
         self, url: str, *, etag: str | None = None, last_modified: str | None = None, allow_private: bool = False
@@ -79,162 +56,20 @@ class HttpFetcher:
 
         Raises ``PageGone`` for 404 and 410, ``SourceUnavailable`` for all else but 2xx and 304.
         """
-        asked = {"If-None-Match": etag, "If-Modified-Since": last_modified}
-        headers = {name: value for name, value in asked.items() if value}
-        robots = self._robots[allow_private]
-        robots.wait(url)
-        with deadline(self._total):
-            response = self._follow(url, headers, allow_private, robots.check, self._max_bytes)
-        if response.status == 304 and headers:
-            return response
-        if not 200 <= response.status < 300:
-            kind = PageGone if response.status in _GONE else SourceUnavailable
-            cure = _CURES.get(response.status, "It is tried again at the next refresh.")
-            raise kind(f"the server answered {response.status}.", where=url, cure=cure)
-        return response
+        return self._session(allow_private).get(url, etag, last_modified)
 
     def close(self) -> None:
-        """Close all connections."""
-        for client in self._clients.values():
-            client.close()
-        self._clients.clear()
+        """Close all connections; a later ``get`` opens new ones."""
+        for session in self._sessions.values():
+            session.close()
+        self._sessions.clear()
 
-    def _new_robots(self, allow_private: bool, sleep: Callable[[float], None]) -> Robots:
-        def read(url: str, max_bytes: int) -> Response:
-            return self._follow(url, {}, allow_private, lambda url: None, max_bytes, cut=True)
+    def _session(self, allow_private: bool) -> "Session":
+        if allow_private not in self._sessions:
+            from kb_pipeline.services.addresses import resolve
+            from kb_pipeline.services.http import Session
 
-        return Robots(PRODUCT, read, sleep)
-
-    def _follow(
-        self,
-        url: str,
-        headers: Mapping[str, str],
-        allow_private: bool,
-        check: Callable[[str], None],
-        max_bytes: int,
-        cut: bool = False,
-    ) -> Response:
-        """The response at the end of the redirects; ``check`` may raise at every hop."""
-        client = self._client(allow_private)
-        client.cookies.clear()
-        first = url
-        for _ in range(_MAX_HOPS + 1):
-            _check_url(url, first)
-            check(url)
-            try:
-                with client.stream("GET", url, headers=headers) as response:
-                    read = self._read(url, response, max_bytes, cut)
-                    target = response.headers.get("location", "")
-            except _FAILURES as error:
-                raise _unreachable(error, first) from error
-            if read.status not in _REDIRECTS or not target:
-                return read
-            url = urljoin(url, target)
-        raise SourceUnavailable(f"more than {_MAX_HOPS} redirects.", where=first, cure="Name the page they lead to.")
-
-    def _client(self, allow_private: bool) -> httpx2.Client:
-        if allow_private not in self._clients:
-            self._clients[allow_private] = httpx2.Client(
-                transport=_Transport(CheckedBackend(self._resolve, allow_private)),
-                headers={"User-Agent": self._user_agent, "Accept": _ACCEPT, "Accept-Encoding": "gzip, deflate"},
-                timeout=self._timeout,
-                follow_redirects=False,
-                trust_env=False,
+            self._sessions[allow_private] = Session(
+                self._limits, self._user_agent, allow_private, self._resolve or resolve, self._sleep
             )
-        return self._clients[allow_private]
-
-    def _read(self, url: str, response: httpx2.Response, max_bytes: int, cut: bool) -> Response:
-        """The whole response. Of one without success only the start is read, so that the connection can be kept."""
-        if not response.is_success:
-            max_bytes, cut = _MAX_ERROR_BYTES, True
-        content = bytearray()
-        for piece in _pieces(response, url):
-            content += piece
-            if len(content) > max_bytes:
-                if cut:
-                    break
-                raise SourceUnavailable(f"more than {max_bytes / 2**20:g} MB.", where=url, cure=_LEAVE_OUT)
-        return Response(
-            url=url,
-            status=response.status_code,
-            content=bytes(content[:max_bytes]),
-            media_type=_media_type(response.headers.get("content-type", "")),
-            etag=response.headers.get("etag"),
-            last_modified=response.headers.get("last-modified"),
-        )
-
-
-def _pieces(response: httpx2.Response, url: str) -> Iterator[bytes]:
-    """The body unpacked, a megabyte at most at once, until the deadline."""
-    coding = response.headers.get("content-encoding", "identity").strip().lower()
-    if coding not in _CODINGS:
-        raise SourceUnavailable(f"comes in the encoding {coding!r}, not asked for.", where=url, cure=_LEAVE_OUT)
-    for piece in response.iter_bytes():
-        if expired():
-            raise httpx2.ReadTimeout("out of time")
-        yield piece
-
-
-class _Transport(httpx2.BaseTransport):
-    """httpx2's requests over a pool whose connections are made by a backend of ours."""
-
-    def __init__(self, backend: httpcore2.NetworkBackend) -> None:
-        self._pool = httpcore2.ConnectionPool(
-            ssl_context=httpx2.create_ssl_context(trust_env=False),
-            max_connections=10,
-            keepalive_expiry=5.0,
-            network_backend=backend,
-        )
-
-    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send ``request``. Raises the errors of httpcore2."""
-        assert isinstance(request.stream, httpx2.SyncByteStream)
-        url = request.url
-        sent = httpcore2.Request(
-            method=request.method,
-            url=httpcore2.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path),
-            headers=request.headers.raw,
-            content=request.stream,
-            extensions=request.extensions,
-        )
-        got = self._pool.handle_request(sent)
-        return httpx2.Response(got.status, headers=got.headers, stream=_Body(got), extensions=got.extensions)
-
-    def close(self) -> None:
-        """Close all connections."""
-        self._pool.close()
-
-
-class _Body(httpx2.SyncByteStream):
-    def __init__(self, response: httpcore2.Response) -> None:
-        self._response = response
-
-    def __iter__(self) -> Iterator[bytes]:
-        return self._response.iter_stream()
-
-    def close(self) -> None:
-        """Give the connection back."""
-        self._response.close()
-
-
-def _check_url(url: str, first: str) -> None:
-    try:
-        normal(url)
-    except ValueError as error:
-        via = "" if url == first else f"redirects to {shown(url)}, which "
-        raise SourceUnavailable(f"{via}{error}.", where=shown(first), cure="Name another URL.") from error
-
-
-def _unreachable(error: Exception, url: str) -> SourceUnavailable:
-    if isinstance(error, Refused):
-        cure = "If you trust that server, set options: {allow_private: true} for the source."
-        return SourceUnavailable(f"{error}.", where=url, cure=cure)
-    told = "took too long" if isinstance(error, _TIMEOUTS) else str(error) or type(error).__name__
-    return SourceUnavailable(f"cannot be fetched: {told}.", where=url, cure="It is tried again at the next refresh.")
-
-
-def _media_type(header: str) -> str:
-    """``text/html; charset=…`` in one spelling; other parameters are dropped."""
-    kind, *parameters = (part.strip() for part in header.lower().split(";"))
-    charset = next((p for p in parameters if p.startswith("charset=")), "")
-    return "; ".join(filter(None, (kind, charset.replace('"', ""))))
+        return self._sessions[allow_private]

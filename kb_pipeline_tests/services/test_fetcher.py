@@ -3,6 +3,8 @@
 import gzip
 import socket
 import ssl
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +14,7 @@ import pytest
 
 from kb_pipeline.errors import PageGone, SourceUnavailable
 from kb_pipeline.services.addresses import is_public
-from kb_pipeline.services.fetcher import HttpFetcher
+from kb_pipeline.services.fetcher import HttpFetcher, Limits
 from kb_pipeline_tests.loopback import Reply, Site, serve
 
 
@@ -26,7 +28,7 @@ def site() -> Iterator[Site]:
 @pytest.fixture
 def fetcher() -> Iterator[HttpFetcher]:
     """A fetcher with small limits, so that tests meet them soon."""
-    fetcher = HttpFetcher(max_bytes=100_000, total_seconds=2, read_seconds=1)
+    fetcher = HttpFetcher(Limits(max_bytes=100_000, total_seconds=2, read_seconds=1))
     yield fetcher
     fetcher.close()
 
@@ -116,6 +118,16 @@ def test_cookies_do_not_travel_between_pages(site: Site, fetcher: HttpFetcher) -
     assert "cookie" not in site.requests[-1][1]
 
 
+def test_http_is_loaded_with_the_first_page() -> None:
+    """A build that fetches nothing does not pay for importing HTTP."""
+    code = (
+        "import sys, kb_pipeline.sources, kb_pipeline.services.fetcher as f; f.HttpFetcher().close();"
+        "print([m for m in ('httpx2', 'httpcore2', 'protego') if m in sys.modules])"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
+
+
 # --- limits ------------------------------------------------------------------------------------------------------
 
 
@@ -171,7 +183,7 @@ def _drip(start: bytes, piece: bytes) -> Any:
 )
 def test_a_slow_server_cannot_hold_the_run(site: Site, start: bytes, piece: bytes) -> None:
     """A server that sends a little now and then is given up at the total limit, whatever it is sending."""
-    fetcher = HttpFetcher(total_seconds=0.5, read_seconds=30)
+    fetcher = HttpFetcher(Limits(total_seconds=0.5, read_seconds=30))
     site.pages["/a"] = Reply(send=_drip(start, piece))
     with pytest.raises(SourceUnavailable, match="took too long"):
         get(fetcher, f"{site.url}/a")

@@ -8,7 +8,7 @@ import pytest
 
 from kb_pipeline.records import Fetched, RawEntry, Source
 from kb_pipeline.rules.ids import sha256
-from kb_pipeline.services.fetcher import HttpFetcher
+from kb_pipeline.services.fetcher import HttpFetcher, Limits
 from kb_pipeline.settings import Settings
 from kb_pipeline.sources import kinds
 from kb_pipeline.world import World
@@ -23,12 +23,12 @@ class Listing:
 
     def __init__(self, root: Path) -> None:
         self.settings = Settings(root)
-        self.fetcher = HttpFetcher(total_seconds=5, read_seconds=2)
+        self.fetcher = HttpFetcher(Limits(total_seconds=5, read_seconds=2))
 
     def forget(self) -> None:
         """Take a new fetcher, which has read no robots.txt yet."""
         self.fetcher.close()
-        self.fetcher = HttpFetcher(total_seconds=5, read_seconds=2)
+        self.fetcher = HttpFetcher(Limits(total_seconds=5, read_seconds=2))
 
     def world(self) -> World:
         """A world of these settings and this fetcher; connectors may ask nothing else."""
