@@ -1,5 +1,6 @@
 """What the terminal shows. Formats records, decides nothing."""
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,7 +23,8 @@ from kb_pipeline.records import (
     SearchResult,
 )
 
-_OUT = Console(highlight=False, soft_wrap=True)
+_PIPED = 200  # columns where nobody looks: a pipe must not be cut at the width of a terminal
+_OUT = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else _PIPED)
 _ERR = Console(stderr=True, highlight=False)
 
 

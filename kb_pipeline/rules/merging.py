@@ -122,7 +122,7 @@ def _citations(witnesses: Sequence[Witness]) -> tuple[Citation, ...]:
             start=w.chunk.start + w.draft.start,
             end=w.chunk.start + w.draft.end,
             content_hash=w.chunk.hash,
-            version=w.meta.text_sha256,
+            version=w.meta.text_sha256[:32],
             fetched_at=w.meta.fetched_at,
         )
         for w in witnesses

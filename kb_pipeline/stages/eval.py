@@ -35,15 +35,22 @@ def run(changes: Changes, inputs: Inputs, previous: Previous, world: World) -> O
         compared_with=live,
         common=_common(ranks, before) if live else {},
     )
-    results = [r for r in cast(tuple[EvalResult, ...], previous.records("results")) if r.generation != generation]
+    results = cast(tuple[EvalResult, ...], previous.records("results"))
+    same = next((r for r in results if r.generation == generation and _measured(r) == _measured(result)), None)
+    results = (*(r for r in results if r.generation != generation), same or result)
     return Output(
         upserts={
             "qa_gold": gold,
             "ranks": (*ranks.values(), *(r for r in before.values() if live != generation)),
-            "results": (*results, result),
+            "results": results,
         },
         details={"generation": generation, "metrics": result.metrics, "common": result.common},
     )
+
+
+def _measured(result: EvalResult) -> dict[str, object]:
+    """All but when it was measured and against what: measuring the same again is no news."""
+    return result.model_dump(exclude={"at", "compared_with", "common"})
 
 
 def _gold(inputs: Inputs, old: Sequence[Question], generation: str, world: World) -> tuple[Question, ...]:

@@ -19,6 +19,7 @@ from kb_pipeline.records import (
     Item,
     Meta,
     Question,
+    Rank,
     Record,
 )
 from kb_pipeline.rules import ids
@@ -120,10 +121,10 @@ def _decode_document(paths: Sequence[str], read: Read) -> tuple[Record, ...]:
 
 
 def _document_content(records: Sequence[Record], _: Mapping[str, bytes]) -> str:
-    """What a chunk can depend on: the text, and the meta data that chunking looks at."""
+    """The text and what is said of it: not when it was fetched, nor from which bytes, since equal text is no news."""
     document = cast(Document, records[0])
-    meta = document.meta
-    return ids.digest(document.text, meta.doc_id, meta.source_type, meta.title)
+    said = {"doc_id", "title", "uri", "source_type", "license", "language", "effective_date", "authors", "status"}
+    return ids.digest(document.text, document.meta.model_dump_json(include=said))
 
 
 def _chunk_content(records: Sequence[Record], _: Mapping[str, bytes]) -> str:
@@ -146,5 +147,5 @@ CODECS: Mapping[str, Codec] = {
     "atomic_items": _lines_in("atomic_items", Extraction),
     "dedup": _lines_in("dedup", {"decisions": DedupDecision, "clusters": Cluster}),
     "tags": Codec(_encode_item, _decode_item, _content, editable=True),
-    "eval": _lines_in("eval", {"qa_gold": Question, "results": EvalResult}),
+    "eval": _lines_in("eval", {"qa_gold": Question, "human_gold": Question, "ranks": Rank, "results": EvalResult}),
 }

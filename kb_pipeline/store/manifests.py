@@ -41,8 +41,8 @@ class Entry(Record):
 
     @property
     def version(self) -> str:
-        """The hash of what is on disk under this key."""
-        return ids.digest_json([dict(self.outputs), dict(self.edited)])
+        """The hash of the content under this key, a person's edit included."""
+        return ids.digest(self.content, *(f"{path} {found}" for path, found in sorted(self.edited.items())))
 
 
 class Manifest:
@@ -101,7 +101,7 @@ class Manifest:
         return Manifest(self.path, merged.values())
 
     def version(self) -> str:
-        """The hash of all outputs, independent of order: the partition's data version."""
+        """The hash of the content of all outputs, independent of order: the partition's data version."""
         return ids.combine(ids.digest(e.key, e.version) for e in self._entries.values() if e.live)
 
     def save(self) -> None:
