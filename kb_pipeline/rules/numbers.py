@@ -58,7 +58,7 @@ _UNIT = re.compile(
     rf"\s?(?P<percent>%|percent\b|per\s?cent\b)|(?P<attached>[{_L}°×‰]+(?:/[{_L}]+)?)"
     rf"|(?P<apart>[ -][{_L}°]+(?:/[{_L}]+)?(?![{_L}\d]))"
 )
-_UNIT_SYMBOL = re.compile(rf"\s?%|[{_L}°×‰]|\s?[-–—±~+]")
+_UNIT_SYMBOL = re.compile(rf"\s?%|[{_L}°×‰]|\s?[-–—±~]")
 _NAME_BEFORE = re.compile(r"(?:^|(?P<inside>[\w,;)] )|\W)(?P<name>[A-Za-z]*[a-z][A-Za-z]*) $")
 _NOT_SOFTWARE = words("Figure Fig Table Section Chapter Equation Eq Step Appendix Part Page Box Panel")
 SYMBOLS = words(

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from kb_pipeline.engines.extractive.markup import code_spans
+from kb_pipeline.engines.extractive.verbs import is_verb_form
 from kb_pipeline.rules.words import FUNCTION_WORDS, words
 
 MOST = 12
@@ -23,7 +24,7 @@ _NAME = re.compile(
     | (?P<figured>(?<![\w-])(?=[\w-]*[A-Za-zα-ω])(?=[\w-]*\d)[A-Za-zα-ω]\w*(?:-\w*[\dA-Z]\w*)*(?:\.\w*\d\w*)*)
     | (?P<acronym>(?<![\w-])[A-Z][A-Z0-9&]+(?:[-/][A-Z0-9]+)*(?=s?\b)(?![a-rt-z]))
     | (?P<proper>(?<![\w-])[A-ZÀ-Þ][a-zà-ÿ]+\b(?:-[A-Z][a-z]+)*(?:\ (?:(?:of|de|van|von)\ (?:the\ )?)?
-        (?:[A-ZÀ-Þ][a-zà-ÿ]+\b|[A-Z]{2,}[A-Za-z0-9]*|\d+(?:\.\d+)*(?!\s?%)(?![\w.]*[A-Za-z%])))*)
+        (?:[A-ZÀ-Þ][a-zà-ÿ]+\b(?!-\w)|[A-Z]{2,}[A-Za-z0-9]*|\d+(?:\.\d+)*(?!\s?%)(?![\w.]*[A-Za-z%])))*)
     )""",
     re.VERBOSE,
 )
@@ -88,8 +89,8 @@ def _trimmed(name: str) -> Iterator[str]:
 def _at_beginning(name: str, known: frozenset[str]) -> Iterator[str]:
     """The name that begins a sentence, its first word only if it is known or another capital follows at once."""
     first, _, rest = name.partition(" ")
-    is_run = re.match(r"[A-Z][a-z]", rest) and not first.endswith(("ly", "ing", "ed"))
-    if first in known or (is_run and first.lower() not in FUNCTION_WORDS):
+    is_run = re.match(r"[A-Z][a-z]", rest) and not is_verb_form(first.lower())
+    if first in known or (is_run and first.lower() not in FUNCTION_WORDS and not first.endswith("ly")):
         yield from _trimmed(name)
     elif rest[:1].isupper():
         yield from _trimmed(rest)

@@ -13,17 +13,16 @@ _TRADEOFF = re.compile(
     re.IGNORECASE,
 )
 _PROCEDURE = re.compile(
-    r"^(?:to|in order to) [a-z]+\b[^,]*, (?:you|we (?:recommend|suggest)|use|run|set|add|create|call|first|simply|"
-    r"just|[a-z]+ the\b)|^(?:if|when) [^,]*, (?:use|run|set|add|call|make sure|ensure|you (?:should|must|need|have "
-    r"to))\b|^(?:you|users|developers|clients)(?:['’]ll| will)? (?:should|must|need to|have to|want to)\b|\b(?:the "
-    r"(?:first|next|last|final) step|step \d)\b",
+    r"^(?:to|in order to) [a-z]+\b[^,]*, (?:you|we (?:recommend|suggest)|use|run|set|add|create|call|first|simply|just|"
+    r"[a-z]+ the\b)|^(?:if|when) [^,]*, (?:use|run|set|add|call|make sure|ensure|you (?:should|must|need|have to))\b|"
+    r"^(?:you|users|developers|clients)(?:['’]ll| will)? (?:should|must|need to|have to|want to)\b|^step \d\b",
     re.IGNORECASE,
 )
 _DEFINITION = re.compile(
-    r"^(?:the |an? )?(?:[\w`./()+#'’-]+ ){1,8}?(?:\([^()]*\) )?(?:is|are) (?:an? |one of the |the (?:\w+[ "
-    r"-]){1,4}?(?:of|between|that|which|in which|in front)\b)|\b(?:refers? to|(?:is|are) defined as|stands? for|"
-    r"(?:is|are) (?:also )?(?:called|known as|termed|split into|divided into|composed of|made up of)|denotes?|"
-    r"consists? of|is short for)\b",
+    r"^(?:the |an? )?(?:[\w`./()+#'’-]+ ){1,8}?(?:\([^()]*\) )?(?:is|are) "
+    r"(?:an? |one of the |the (?:\w+[ -]){1,4}?(?:of|between|that|which|in which|in front)\b)|"
+    r"\b(?:refers? to|(?:is|are) defined as|stands? for|denotes?|consists? of|is short for|"
+    r"(?:is|are) (?:also )?(?:called|known as|termed|split into|divided into|composed of|made up of))\b",
     re.IGNORECASE,
 )
 _NOT_DEFINED = re.compile(

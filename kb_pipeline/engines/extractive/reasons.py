@@ -6,6 +6,7 @@ from collections.abc import Callable
 from kb_pipeline.engines.extractive.candidates import Candidate
 from kb_pipeline.engines.extractive.markup import link_share
 from kb_pipeline.engines.extractive.verbs import begins_with_verb, is_certain, is_finite, is_imperative
+from kb_pipeline.rules.words import FUNCTION_WORDS
 
 REASONS = {
     "boilerplate": "cookie banners, copyright lines, subscription offers and other text that serves the page",
@@ -106,6 +107,8 @@ def _is_lead(c: Candidate) -> bool:
 def _is_fragment(c: Candidate) -> bool:
     if c.block.kind == "row" or c.term:
         return False
+    if _is_title(c.text):
+        return True
     if c.foreign:
         return not c.stops and c.length < 2 * _SHORTEST
     if c.command or (c.block.kind == "bullet" and (c.lead or c.release)):
@@ -115,6 +118,12 @@ def _is_fragment(c: Candidate) -> bool:
     if is_imperative(c.text) or begins_with_verb(c.text):
         return False
     return not (is_finite(c.text) if c.stops or c.block.kind == "turn" else is_certain(c.text))
+
+
+def _is_title(text: str) -> bool:
+    """Whether every word that carries meaning is capitalised: a heading or an entry of a table of contents."""
+    telling = [word for word in re.findall(r"[^\W\d_]{3,}", text) if word.lower() not in FUNCTION_WORDS]
+    return len(telling) > 2 and not is_certain(text) and all(word[0].isupper() for word in telling)
 
 
 _AGAINST: tuple[tuple[str, Callable[[Candidate], bool]], ...] = (
