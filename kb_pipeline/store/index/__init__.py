@@ -23,7 +23,7 @@ from kb_pipeline.rules.analyser import VERSION
 from kb_pipeline.store import files
 from kb_pipeline.store.index import generations, writing
 from kb_pipeline.store.index.generations import Manifest
-from kb_pipeline.store.index.opened import Generation
+from kb_pipeline.store.index.opened import WORDS, Generation
 from kb_pipeline.store.index.rows import Keys, keys, to_table
 from kb_pipeline.store.index.snapshot import LocalSnapshot
 from kb_pipeline.world import Vectors
@@ -86,7 +86,7 @@ class LocalIndex:
         try:
             temporary.mkdir()
             manifest = writing.write(temporary, name, stamp, base, added, gone)
-            generations.publish(temporary, self._folder / name, manifest)
+            generations.publish(temporary, self._folder / name, manifest, durable=WORDS)
         except OSError as error:
             generations.collect(self._folder, generations.names(self._folder))
             raise StoreError(

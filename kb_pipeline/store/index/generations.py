@@ -106,8 +106,11 @@ def damaged(folder: Path, reason: str) -> StoreError:
     return StoreError(f"generation {folder.name} is damaged: {reason}.", where=str(folder), cure=_REBUILD)
 
 
-def publish(temporary: Path, folder: Path, manifest: Manifest) -> None:
-    """Give the finished ``temporary`` folder its name: files durable first, the manifest last, then the rename."""
+def publish(temporary: Path, folder: Path, manifest: Manifest, durable: str) -> None:
+    """Give the finished ``temporary`` folder its name: files durable first, the manifest last, then the rename.
+
+    The files in the subfolder ``durable`` were made so by their writer.
+    """
     sizes = {
         path.relative_to(temporary).as_posix(): path.stat().st_size
         for path in sorted(temporary.rglob("*"))
@@ -115,7 +118,7 @@ def publish(temporary: Path, folder: Path, manifest: Manifest) -> None:
     }
     files.replace(temporary / MANIFEST, manifest.model_copy(update={"files": sizes}).model_dump_json().encode())
     for path in temporary.rglob("*"):
-        if path.is_dir() or path.stat().st_nlink == 1:
+        if path.is_dir() or (path.stat().st_nlink == 1 and path.parent.name != durable):
             sync(path)
     sync(temporary)
     temporary.rename(folder)
@@ -129,6 +132,15 @@ def sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def share(path: Path, target: Path) -> None:
+    """A hard link, or a durable copy where the file system has none."""
+    try:
+        os.link(path, target)
+    except OSError:
+        shutil.copyfile(path, target)
+        sync(target)
 
 
 def current(folder: Path) -> str | None:

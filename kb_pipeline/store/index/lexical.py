@@ -1,7 +1,6 @@
 """Words: a tantivy index over our analyser's tokens. Knows keys of rows and terms of a scope, no generation."""
 
 import json
-import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -13,6 +12,7 @@ import tantivy
 
 from kb_pipeline.records import Scope
 from kb_pipeline.rules.analyser import analyse
+from kb_pipeline.store.index import generations
 from kb_pipeline.store.index.rows import Keys
 from kb_pipeline.world import Vectors
 
@@ -38,7 +38,8 @@ SCHEMA = _schema()
 def write(folder: Path, base: Path | None, gone: Keys, added: Iterable[pa.Table]) -> None:
     """Make the index in ``folder`` from that in ``base`` (shared by hard links) less ``gone``, plus ``added`` tables.
 
-    One writing thread, so that equal input gives equal segments. Raises ``OSError`` where it cannot be written.
+    One writing thread, so that equal input gives equal segments. tantivy makes its files durable itself.
+    Raises ``OSError`` where they cannot be written.
     """
     folder.mkdir()
     try:
@@ -53,8 +54,8 @@ def _write(folder: Path, base: Path | None, gone: Keys, added: Iterable[pa.Table
         _link(base, folder)
     index = tantivy.Index.open(str(folder)) if base is not None else tantivy.Index(SCHEMA, str(folder))
     writer = index.writer(_HEAP[sum(table.num_rows for table in tables) > _MANY], 1)
-    for key in gone.tolist():
-        writer.delete_documents_by_term("key", key)
+    if base is not None and len(gone):
+        writer.delete_documents_by_query(tantivy.Query.term_set_query(SCHEMA, "key", gone.tolist()))
     for table in tables:
         for document in _documents(table):
             writer.add_document(document)
@@ -68,16 +69,8 @@ def _link(base: Path, folder: Path) -> None:
     used = {segment["segment_id"].replace("-", "") for segment in meta["segments"]}
     for path in base.iterdir():
         if path.name.partition(".")[0] in used:
-            share(path, folder / path.name)
+            generations.share(path, folder / path.name)
     shutil.copyfile(base / _META, folder / _META)
-
-
-def share(path: Path, target: Path) -> None:
-    """A hard link, or a copy where the file system has none."""
-    try:
-        os.link(path, target)
-    except OSError:
-        shutil.copyfile(path, target)
 
 
 def _documents(table: pa.Table) -> Iterator[tantivy.Document]:

@@ -55,6 +55,8 @@ class Generation:
         alive = np.flatnonzero(self.live)
         order = np.argsort(keys[alive], kind="stable")
         self._keys, self._positions = keys[alive][order], alive[order]
+        if len(self.lexicon) != len(alive):
+            raise generations.damaged(self.folder, f"{len(alive)} rows, but the words of {len(self.lexicon)}")
 
     def column(self, name: str) -> pa.ChunkedArray:
         """One column over all positions, dead rows included."""

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kb_pipeline.store.index import lexical, rows, scan
+from kb_pipeline.store.index import generations, lexical, rows, scan
 from kb_pipeline.store.index.generations import Manifest, Segment
 from kb_pipeline.store.index.opened import DEAD, SEGMENTS, WORDS, Generation
 from kb_pipeline.store.index.scan import Flags
@@ -22,7 +22,7 @@ MOST_DEAD = 0.2
 """Above this share of dead rows the segments that hold some are rewritten, and the words of all rows."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Part:
     """Rows on their way into a segment: those with a vector first, ``len(vectors)`` of them."""
 
@@ -30,7 +30,7 @@ class Part:
     vectors: Vectors
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Held:
     """A segment of the base and which of its rows are still live."""
 
@@ -47,7 +47,7 @@ class _Held:
     def share(self, folder: Path) -> Segment:
         """The segment within the generation in ``folder``: the same files, and its own list of dead rows."""
         for suffix in (".arrow", ".i8", ".f32") if self.segment.vectors else (".arrow",):
-            lexical.share(self.stem.with_suffix(suffix), folder / SEGMENTS / f"{self.segment.name}{suffix}")
+            generations.share(self.stem.with_suffix(suffix), folder / SEGMENTS / f"{self.segment.name}{suffix}")
         dead = np.flatnonzero(~self.live)
         if len(dead):
             np.save(folder / DEAD / f"{self.segment.name}.npy", dead)
