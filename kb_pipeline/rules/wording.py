@@ -7,6 +7,7 @@ order counts as the same.
 """
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +15,6 @@ from functools import lru_cache
 
 import Stemmer
 
-from kb_pipeline.rules.ids import canonical
 from kb_pipeline.rules.words import FUNCTION_WORDS, words
 
 
@@ -23,7 +23,7 @@ def _rows(table: str) -> dict[str, str]:
     return {word: row.split()[0] for row in table.strip().splitlines() for word in row.split()}
 
 
-# Function words that narrow, widen or place what is said; those of one row count as the same.
+# Function words that narrow or widen what is said; those of one row count as the same.
 _SCOPE = _rows("""
 all each every any both entire whole
 some several many few various
@@ -34,29 +34,18 @@ must shall
 should
 when if once whenever
 unless except
-between among
-within inside
-across
-outside
 during while
 until till
-against
 always
 usually often typically generally
 sometimes occasionally rarely seldom
 at_least
 at_most
 up_to
-other
-same
 more
 less fewer
 before
 after
-over
-under
-above
-below
 without
 not
 no none
@@ -65,6 +54,20 @@ or
 rather
 first
 last
+""")
+# Function words that place it: kept as content, but one that is merely added changes no scope.
+_PLACE = _rows("""
+between among
+within inside
+across
+outside
+against
+over
+under
+above
+below
+other
+same
 """)
 _IRREGULAR = _rows("""
 build built
@@ -105,6 +108,9 @@ _PASSIVE = words("is are was were be been being get gets got")
 _MOVABLE = words("in on at for with by from to as through via into onto toward towards about upon since because")
 
 
+_SCOPES, _PLACES = frozenset(_SCOPE.values()), frozenset(_PLACE.values())
+
+
 @dataclass(frozen=True, slots=True)
 class Difference:
     """Content words (stems) that only one of two sentences has, as often as it has them more; sorted."""
@@ -117,11 +123,12 @@ class Difference:
 
     @property
     def scope(self) -> bool:
-        """Whether the sentences differ in scope alone: in words such as ``all``, ``only``, ``may``, or by a clause
-        with such a word that one of them adds."""
-        scope = [w in _SCOPE for w in (*self.left, *self.right)]
-        one_sided = not self.left or not self.right
-        return bool(scope) and (all(scope) or (one_sided and any(scope)))
+        """Whether the sentences differ in scope alone: in words such as ``all``, ``only``, ``may``, in such a clause
+        that one of them adds, or in the place that each names (``between`` for ``within``)."""
+        left, right = set(self.left), set(self.right)
+        if left and right:
+            return left | right <= _SCOPES | _PLACES
+        return not _SCOPES.isdisjoint(left | right)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,23 +179,26 @@ def _read(text: str) -> tuple[_Word, ...]:
 
     ``movable`` marks a content word that begins a phrase which may stand elsewhere: after a preposition, or of scope.
     """
-    joined = _PHRASES.sub(lambda m: "_".join(g for g in m.groups() if g), canonical(text))
+    plain = unicodedata.normalize("NFKC", text).replace("\u2019", "'")
+    joined = _PHRASES.sub(lambda m: "_".join(g for g in m.groups() if g), plain)
     read, led = [], False
     for at, surface in enumerate(_TOKEN.findall(joined)):
         stem = _stem(surface, at)
-        read.append(_Word(surface.lower(), stem, bool(stem) and (led or stem in _SCOPE)))
+        read.append(_Word(surface.lower(), stem, bool(stem) and (led or stem in _SCOPES | _PLACES)))
         led = not stem and (led or surface.lower() in _MOVABLE)
     return tuple(read)
 
 
 def _stem(word: str, position: int) -> str:
     low = word.lower()
-    if low in _SCOPE:
-        return _SCOPE[low]
+    if word.isupper() and (len(word) > 1 or position):
+        return word if len(word) == 1 else low  # ``node A``, ``the US``: names, not function words
+    if word.endswith("s") and len(word) > 2 and word[:-1].isupper():
+        return low[:-1]
+    if kept := _SCOPE.get(low) or _PLACE.get(low):
+        return kept
     if low.endswith("n't") or low == "cannot":
         return "not"
-    if len(word) == 1 and word.isupper() and position:
-        return word
     if low in _DROPPED:
         return ""
     low = low.removesuffix("'s").removesuffix("'")

@@ -1,0 +1,94 @@
+"""Candidate pairs against the plain product of all vectors with all."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kb_pipeline.rules import pairs
+from kb_pipeline.rules.pairs import Pairs, all_pairs, bounded, joined, pairs_of, pairs_touching
+
+
+def vectors(count: int, dim: int, seed: int, spread: float = 0.3) -> Any:
+    """Unit vectors in a few bundles, so that many lie close."""
+    rng = np.random.default_rng(seed)
+    centres = rng.standard_normal((max(1, count // 6), dim))
+    rows = centres[rng.integers(0, len(centres), count)] + spread * rng.standard_normal((count, dim))
+    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+
+
+def plain(rows: Any, threshold: float) -> dict[tuple[int, int], float]:
+    products = np.round(rows.astype(np.float64) @ rows.T.astype(np.float64), 3)
+    return {
+        (i, j): products[i, j] for i in range(len(rows)) for j in range(i + 1, len(rows)) if products[i, j] >= threshold
+    }
+
+
+def as_dict(found: Pairs) -> dict[tuple[int, int], float]:
+    return dict(zip(zip(found.left.tolist(), found.right.tolist(), strict=True), found.cosine.tolist(), strict=True))
+
+
+@pytest.fixture(params=[3, 2048])
+def block(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks smaller than the data, and larger."""
+    monkeypatch.setattr(pairs, "_BLOCK", request.param)
+
+
+@pytest.mark.usefixtures("block")
+@pytest.mark.parametrize("threshold", [-1.0, 0.3, 0.86, 1.0])
+def test_all_pairs_are_those_of_the_plain_product(threshold: float) -> None:
+    """Every pair at or above the threshold is found once, with its rounded cosine, whatever the blocks."""
+    rows = vectors(40, 12, seed=1)
+    assert as_dict(all_pairs(rows, threshold, nearest=99)) == plain(rows, threshold)
+
+
+@pytest.mark.usefixtures("block")
+def test_touching_pairs_are_all_pairs_with_a_side_in_the_new_rows() -> None:
+    """Only pairs of the new rows are found, pairs among them once."""
+    rows = vectors(40, 12, seed=2)
+    new = {0, 7, 8, 39}
+    wanted = {pair: c for pair, c in plain(rows, 0.5).items() if new & set(pair)}
+    assert as_dict(pairs_touching(sorted(new), rows, 0.5, nearest=99)) == wanted
+
+
+def test_no_rows_and_no_new_rows_give_no_pairs() -> None:
+    """An empty matrix, a single row and no new rows give empty arrays."""
+    assert len(all_pairs(np.zeros((0, 4), np.float32), 0.5)) == 0
+    assert len(all_pairs(vectors(1, 4, 0), 0.5)) == 0
+    assert len(pairs_touching([], vectors(5, 4, 0), 0.5)) == 0
+
+
+@pytest.mark.parametrize(("cosine", "kept"), [(0.8604, True), (0.8596, True), (0.8594, False)])
+def test_a_cosine_is_rounded_before_the_threshold(cosine: float, kept: bool) -> None:
+    """What rounds to the threshold counts, though its last digits are below it."""
+    rows = np.array([[1, 0], [cosine, np.sqrt(1 - cosine**2)]], np.float32)
+    assert (len(all_pairs(rows, 0.86)) == 1) == kept
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 10**6), nearest=st.integers(1, 4), split=st.integers(0, 25), pending=st.sampled_from([1, 10**6])
+)
+def test_the_bound_may_be_applied_as_pairs_come_in(seed: int, nearest: int, split: int, pending: int) -> None:
+    """Bounding early, late or in parts gives the same pairs: each has a side among the nearest of the other."""
+    rows = vectors(25, 6, seed)
+    whole = plain(rows, 0.2)
+    left, right = zip(*whole, strict=True) if whole else ((), ())
+    wanted = as_dict(bounded(pairs_of(left, right, list(whole.values())), nearest))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pairs, "_PENDING", pending)
+        patch.setattr(pairs, "_BLOCK", 4)
+        assert as_dict(all_pairs(rows, 0.2, nearest)) == wanted
+        parts = [pairs_touching(part, rows, 0.2, nearest) for part in (range(split), range(split, 25))]
+    assert as_dict(bounded(joined(*parts), nearest)) == wanted
+    degree = np.bincount([node for pair in wanted for node in pair], minlength=25)
+    full = np.bincount([node for pair in whole for node in pair], minlength=25)
+    assert (degree >= np.minimum(full, nearest)).all()
+
+
+def test_one_pattern_many_times_stays_within_the_bound() -> None:
+    """A thousand equal vectors make no half a million pairs."""
+    rows = np.tile(vectors(1, 8, 0), (1000, 1))
+    assert len(all_pairs(rows, 0.9, nearest=8)) <= 8000
