@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from kb_pipeline.convert import code, html, mail, markdown, notebook, office, pdf, table, text
+from kb_pipeline.convert import code, ebook, html, mail, markdown, notebook, office, pdf, table, text
 from kb_pipeline.convert.cleaning import clean, hardly_any_text
 from kb_pipeline.convert.sniffing import sniff, zip_kind
 from kb_pipeline.convert.versions import converter_versions
@@ -46,6 +46,7 @@ _FAMILIES: Final = (
     (_HTML, "html htm xhtml"),
     (Format("pdf", pdf.convert, risky=True, content=frozenset(("pdf", "binary"))), "pdf"),
     (_OFFICE, " ".join(office.MEDIA_TYPES)),
+    (Format("ebook", ebook.convert, risky=True, content=frozenset(("epub", "zip"))), "epub"),
     (Format("mail", mail.convert, risky=True, content=frozenset(("text",))), "eml mbox"),
     (Format("notebook", notebook.convert, risky=False, content=frozenset(("text",))), "ipynb"),
     (Format("table", table.convert, risky=False, content=_TEXT), "csv tsv tab"),
@@ -75,6 +76,7 @@ _MEDIA_TYPES: Final = {
     "application/xml": "xml",
     "text/xml": "xml",
     "text/rtf": "rtf",
+    "application/epub+zip": "epub",
     "message/rfc822": "eml",
     "application/mbox": "mbox",
     **{media_type: kind for kind, media_type in reversed(office.MEDIA_TYPES.items())},

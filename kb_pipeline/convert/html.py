@@ -10,6 +10,7 @@ from kb_pipeline.convert.cleaning import clean
 from kb_pipeline.convert.decoding import decode
 from kb_pipeline.convert.front_matter import iso_date
 from kb_pipeline.convert.main_content import cut_to_main_content
+from kb_pipeline.convert.markup import html_tree
 from kb_pipeline.convert.rendering import render
 from kb_pipeline.convert.versions import version_of
 from kb_pipeline.errors import ConversionError
@@ -68,29 +69,15 @@ def parse(data: bytes, where: str) -> tuple[HtmlElement, tuple[str, ...]]:
     """The tree of an HTML document in any encoding, and what had to be guessed or given up."""
     named = _CHARSET.search(data[:4096])
     text, _, warnings = decode(data, named.group(1).decode("ascii") if named else "")
-    text = _DECLARATION.sub("", text.replace("\0", ""))
-    tree, is_whole = _tree(text, where)
+    text = _DECLARATION.sub("", clean(text))
+    tree, is_whole = html_tree(text, where)
     if not is_whole:
-        tree, is_whole = _tree(_CONTAINERS.sub("<hr>", text), where)
+        tree, is_whole = html_tree(_CONTAINERS.sub("<hr>", text), where)
         warnings += ("nested too deeply: containers were left out",)
     if not is_whole:
         cure = "Open it in a browser and save its text."
         raise ConversionError("its elements are nested over 256 deep.", where=where, cure=cure)
     return tree, warnings
-
-
-def _tree(text: str, where: str) -> tuple[HtmlElement, bool]:
-    """A tree, and whether it is all of ``text``: libxml2 stops in silence where elements nest 256 deep."""
-    from lxml import etree  # heavy: loaded by a worker alone
-    from lxml.html import HTMLParser, document_fromstring
-
-    parser = HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)
-    try:
-        tree = document_fromstring(text.encode("utf-8", "replace"), parser)
-    except (etree.ParserError, etree.XMLSyntaxError, ValueError) as error:
-        cure = "Open it in a browser: if it shows text, save the page anew."
-        raise ConversionError("there is no HTML element in it.", where=where, cure=cure) from error
-    return tree, not any("Excessive depth" in entry.message for entry in parser.error_log)
 
 
 def _stated(tree: HtmlElement, url: str) -> Mapping[str, Any]:

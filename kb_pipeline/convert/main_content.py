@@ -1,7 +1,7 @@
 """Which runs of a page are its content: trafilatura decides, and what it is known to lose is won back.
 
 Measured on 42 hand-checked pages of eight kinds (``benchmarks/bench_convert.py``): trafilatura alone keeps 169 of 189
-strings that must stay and drops 152 of 159 that must not; this keeps 181 and drops 153. It loses whole posts of forums,
+strings that must stay and drops 152 of 159 that must not; this keeps 182 and drops 153. It loses whole posts of forums,
 sections of long documentation, code inside tables and definition lists; all of these stand in the page's own tree,
 which is therefore rendered instead of trafilatura's rewritten one. It never sees more than the tree it is given.
 """
@@ -45,10 +45,12 @@ _FRAME_SHARE: Final = 0.25
 def cut_to_main_content(body: HtmlElement) -> None:
     """Remove every run from ``body`` that does not belong to the page's content, in place."""
     runs = runs_of(body)
-    _ask_trafilatura(body, runs)
+    if len(runs) <= _MARKS:
+        _ask_trafilatura(body, runs)
     for run in runs:
         run.kept = run.kept or any(e.get("itemprop") in _STATED for e in run.ancestry())
-    if _size(runs) < _FAILED and sum(r.length for r in runs) < _SMALL_PAGE:
+    # A page too small to judge, or too large (a book, a specification), is kept whole but for its frames.
+    if len(runs) > _MARKS or (_size(runs) < _FAILED and sum(r.length for r in runs) < _SMALL_PAGE):
         for run in runs:
             run.kept = not any(_is_frame(e) for e in run.ancestry())
     _win_back(runs)
@@ -63,16 +65,19 @@ def _ask_trafilatura(body: HtmlElement, runs: list[Run]) -> None:
 
     The wider one counts only where it kept more: it loses the answers of forums that the balanced one keeps.
     """
-    from trafilatura import extract  # heavy: loaded by a worker alone
+    from lxml import etree  # heavy: loaded by a worker alone
+    from trafilatura import extract
 
-    for number, run in enumerate(runs[:_MARKS]):
+    for number, run in enumerate(runs):
         run.put_mark(chr(_FIRST_MARK + number))
-    tree = body.getroottree().getroot()
+    tree = copy.deepcopy(body.getroottree().getroot())
+    # trafilatura writes a cell once for every column that it claims to span.
+    etree.strip_attributes(tree, "colspan", "rowspan")
     balanced = frozenset(extract(copy.deepcopy(tree)) or "")
-    wider = frozenset(extract(copy.deepcopy(tree), favor_recall=True) or "")
-    for run in runs[:_MARKS]:
+    wider = frozenset(extract(tree, favor_recall=True) or "")
+    for run in runs:
         run.clear_mark()
-    lengths = {run.mark: run.length for run in runs if run.mark}
+    lengths = {run.mark: run.length for run in runs}
     more = sum(lengths.get(m, 0) for m in wider) > sum(lengths.get(m, 0) for m in balanced)
     kept = balanced | wider if more else balanced
     for run in runs:
@@ -102,7 +107,8 @@ def _win_back(runs: list[Run]) -> None:
     whole = _held(runs)
     for run, around in inside:
         if not run.kept and not any(_is_frame(e) for e in around):
-            run.kept = any(e.tag in _STRUCTURES for e in around) or _list_is_kept(run, kept, whole)
+            lost = any(e.tag in _STRUCTURES or _has_unlucky_name(e) for e in around)
+            run.kept = lost or _list_is_kept(run, kept, whole)
     _keep_headline(runs)
     content_follows = False
     for run, around in reversed(inside):
@@ -166,10 +172,18 @@ def _is_frame(element: HtmlElement) -> bool:
         return not any(a.tag in ("article", "main", "blockquote") for a in element.iterancestors())
     if tag in ("body", "html", "main", "article"):
         return False
-    # The id of a section is the name of its subject: a chapter on cookies is no cookie banner.
-    is_section = tag == "section" or tag in _HEADINGS or (len(element) and element[0].tag in _HEADINGS)
-    names = element.get("class", "") + ("" if is_section else " " + element.get("id", ""))
+    names = element.get("class", "") + ("" if _is_section(element) else " " + element.get("id", ""))
     return bool(names.strip()) and bool(_FRAME_NAMES.search(names))
+
+
+def _is_section(element: HtmlElement) -> bool:
+    """Whether ``element`` is a part of a text, so that its id names a subject: a chapter, not a banner, on cookies."""
+    return element.tag == "section" or element.tag in _HEADINGS or (len(element) > 0 and element[0].tag in _HEADINGS)
+
+
+def _has_unlucky_name(element: HtmlElement) -> bool:
+    """Whether ``element`` is a section whose subject sounds like a frame, which trafilatura takes it for."""
+    return _is_section(element) and bool(_FRAME_NAMES.search(element.get("id", "")))
 
 
 def _is_button(run: Run) -> bool:

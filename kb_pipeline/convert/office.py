@@ -1,15 +1,18 @@
-"""Office documents, e-books and Outlook mail → Markdown by kreuzberg, whose HTML is rendered as any other."""
+"""Office documents and Outlook mail → Markdown by kreuzberg, whose HTML is rendered as any other."""
 
 from __future__ import annotations
 
-import io
 import re
 import zipfile
-from collections.abc import Mapping, Sequence
+import zlib
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from kb_pipeline.convert import word
+from kb_pipeline.convert.archives import opened
 from kb_pipeline.convert.cleaning import clean
 from kb_pipeline.convert.front_matter import iso_date
+from kb_pipeline.convert.markup import html_tree
 from kb_pipeline.convert.rendering import render
 from kb_pipeline.convert.sniffing import sniff
 from kb_pipeline.convert.versions import version_of
@@ -36,14 +39,12 @@ MEDIA_TYPES: Final = {
     "ppt": "application/vnd.ms-powerpoint",
     "xls": "application/vnd.ms-excel",
     "xlsb": "application/vnd.ms-excel.sheet.binary.macroEnabled.12",
-    "epub": "application/epub+zip",
     "fb2": "application/x-fictionbook+xml",
     "rtf": "application/rtf",
     "msg": "application/vnd.ms-outlook",
 }
 _SPREADSHEETS: Final = frozenset(("xlsx", "xlsm", "xlsb", "xls", "ods"))
-# The sum of all members: kreuzberg bounds one member at 100 MB.
-_MAX_INFLATED: Final = 400 * 1024 * 1024
+_SAVE_AGAIN: Final = "Open it in its program and save it again."
 _IMAGE: Final = re.compile(r"\\?!\[([^\]\n]*)\]\([^)\n]*\)")
 _MAIL_HEADER: Final = re.compile(r"^(?:Subject|From|To|Cc|CC|Bcc|BCC|Date): ")
 
@@ -51,13 +52,10 @@ _MAIL_HEADER: Final = re.compile(r"^(?:Subject|From|To|Cc|CC|Bcc|BCC|Date): ")
 def convert(doc: RawDoc, kind: str) -> Converted:
     """Markdown of a document of ``kind`` (an extension of ``MEDIA_TYPES``).
 
-    Raises ``ConversionError`` where it is protected by a password, truncated, inflates beyond 400 MB or is damaged.
+    Raises ``ConversionError`` where it is protected by a password, truncated, inflates beyond bounds or is damaged.
     """
-    from lxml.html import fragment_fromstring  # heavy: loaded by a worker alone
-
-    _refuse_early(doc)
     content, about = _extract(doc, kind)
-    root = fragment_fromstring(content, create_parent="div") if content.strip() else None
+    root = html_tree(content, doc.doc_id)[0] if content.strip() else None
     text = clean(_IMAGE.sub(r"\1", render(root))) if root is not None else ""
     is_mail = kind == "msg"
     if is_mail:
@@ -80,27 +78,21 @@ def _source_type(kind: str) -> SourceType:
     return "table" if kind in _SPREADSHEETS else "doc"
 
 
-def _refuse_early(doc: RawDoc) -> None:
-    """What is wrong with an archive as a whole, said in words rather than in a parser's."""
-    kind = sniff(doc.content)
-    if kind == "encrypted-office":
+def _checked(doc: RawDoc, kind: str) -> bytes:
+    """What kreuzberg is given: the content, once the archive is known to be sound and a Word document rewritten."""
+    from lxml.etree import XMLSyntaxError  # heavy: loaded by a worker alone
+
+    if (found := sniff(doc.content)) == "encrypted-office":
         cure = "Save a copy without a password."
         raise ConversionError("it is protected by a password.", where=doc.doc_id, cure=cure)
-    if kind != "zip":
-        return
+    if found != "zip":
+        return doc.content
+    with opened(doc):
+        pass
     try:
-        with zipfile.ZipFile(io.BytesIO(doc.content)) as archive:
-            members: Sequence[zipfile.ZipInfo] = archive.infolist()
-    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
-        cure = "Fetch or export it again."
-        raise ConversionError("it is truncated or damaged.", where=doc.doc_id, cure=cure) from error
-    if any(member.flag_bits & 1 for member in members):
-        cure = "Save a copy without a password."
-        raise ConversionError("it is protected by a password.", where=doc.doc_id, cure=cure)
-    inflated = sum(member.file_size for member in members)
-    if inflated > _MAX_INFLATED:
-        cure = "Remove embedded media if it is trusted."
-        raise ConversionError(f"it inflates to {inflated >> 20} MB.", where=doc.doc_id, cure=cure)
+        return word.protected(doc.content) if MEDIA_TYPES[kind] == MEDIA_TYPES["docx"] else doc.content
+    except (XMLSyntaxError, zipfile.BadZipFile, zlib.error, EOFError) as error:
+        raise ConversionError(f"it is damaged ({error}).", where=doc.doc_id, cure=_SAVE_AGAIN) from error
 
 
 def _extract(doc: RawDoc, kind: str) -> tuple[str, Mapping[str, Any]]:
@@ -113,13 +105,13 @@ def _extract(doc: RawDoc, kind: str) -> tuple[str, Mapping[str, Any]]:
     # kreuzberg's stubs lag behind: it takes disable_ocr.
     config = ExtractionConfig(output_format="html", use_cache=False, disable_ocr=True)  # type: ignore[call-arg]
     try:
-        result = extract_bytes_sync(doc.content, MEDIA_TYPES[kind], config)
+        result = extract_bytes_sync(_checked(doc, kind), MEDIA_TYPES[kind], config)
     except KreuzbergError as error:
         inflates = re.search(r"[Ss]ecurity limit.*?(\d{6,}) bytes", str(error))
         what = f"it inflates to {int(inflates.group(1)) >> 20} MB or more." if inflates else f"it is damaged ({error})."
-        cure = "Remove embedded media if it is trusted." if inflates else "Open it in its program and save it again."
+        cure = "Remove embedded media if it is trusted." if inflates else _SAVE_AGAIN
         raise ConversionError(what, where=doc.doc_id, cure=cure) from error
-    return result.content, result.metadata
+    return word.restored(result.content), result.metadata
 
 
 def _title(root: HtmlElement | None, about: Mapping[str, Any]) -> str:

@@ -39,7 +39,7 @@ _SPACE = re.compile(r"[^\S\n]+")
 _AROUND_BREAK = re.compile(r" *\n+ *")
 _POWER = re.compile(r"^[-+−–]?\d{1,3}$")
 _BASE = re.compile(r"(?:\d|\)|(?:^|[\s(/·*×\d])[A-Za-zµμΩ]{1,3})$")
-MAX_DEPTH: Final = 120
+MAX_DEPTH: Final = 200
 
 
 def render(root: HtmlElement) -> str:
@@ -61,7 +61,7 @@ def is_hidden(element: HtmlElement) -> bool:
 def _blocks(element: HtmlElement, depth: int) -> Iterator[str]:
     """The blocks of ``element``'s content: loose text and inline elements between blocks make paragraphs."""
     if depth > MAX_DEPTH:
-        yield from _paragraph(_SPACE.sub(" ", element.text_content()))
+        yield from _paragraph(" ".join(element.itertext()))
         return
     loose = [_flowing(element.text)]
     for child in element:

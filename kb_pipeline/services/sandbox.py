@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -29,7 +29,7 @@ _AHEAD_A_WORKER: Final = 4
 _AHEAD_BYTES: Final = 64 * 1024 * 1024
 # Keys and tokens stay out of a process that reads hostile files.
 _ENVIRONMENT: Final = ("PATH", "LANG", "LC_ALL", "TMPDIR", "LD_LIBRARY_PATH", "SYSTEMROOT")
-_EXCLUDE: Final = "Exclude it in sources.yaml, or add a text version of it."
+_EXCLUDE: Final = "or exclude it in sources.yaml."
 
 
 class SandboxConverter:
@@ -47,7 +47,7 @@ class SandboxConverter:
         self.peak_mb = 0
         """The largest resident memory that any worker reached so far."""
 
-    def convert(self, docs: Iterable[RawDoc]) -> Iterator[Converted | Exception]:
+    def convert(self, docs: Iterable[RawDoc]) -> Generator[Converted | Exception, None, None]:
         """One result a document, in order, as they are asked for; ``ConversionError`` for one that failed.
 
         ``docs`` may be a generator: it is read at most 4 documents a worker or 64 MB ahead. A document that kills or
@@ -102,7 +102,7 @@ class _Slot:
 class _Batch:
     """One call of ``convert``: a window of slots in order, the workers that are busy for it."""
 
-    def __init__(self, take: Any, give: Any, workers: int) -> None:
+    def __init__(self, take: "Callable[[], _Worker]", give: "Callable[[_Worker], None]", workers: int) -> None:
         self._take, self._give, self._workers = take, give, workers
         self._window: deque[_Slot] = deque()
         self._waiting: deque[_Slot] = deque()
@@ -231,10 +231,10 @@ class _Worker:
         code = self._process.returncode
         if code == -signal.SIGALRM:
             what = f"it took longer than {self._limits.seconds:g} s to convert."
-            cure = f"Raise convert_seconds in sources.yaml if it is trusted. {_EXCLUDE}"
+            cure = f"Raise convert_seconds if you trust it, {_EXCLUDE}"
         else:
             what = f"its conversion crashed ({_cause(code)}), most likely at the limit of {self._limits.memory_mb} MB."
-            cure = f"Raise convert_memory_mb in sources.yaml if it is trusted. {_EXCLUDE}"
+            cure = f"Raise convert_memory_mb if you trust it, {_EXCLUDE}"
         return ConversionError(what, where=doc.doc_id, cure=cure)
 
     def end(self) -> None:
@@ -280,7 +280,10 @@ def _result(answer: dict[str, Any], doc: RawDoc) -> Converted | ConversionError:
 
 
 def _fault(name: str, doc: RawDoc) -> ConversionError:
-    what, cure = f"its content broke the converter ({name}).", f"Open it and save it again. {_EXCLUDE}"
+    what, cure = f"its content broke the converter ({name}).", f"Open it and save it again, {_EXCLUDE}"
     if name == "MemoryError":
-        what, cure = "it needs more memory than a conversion may use.", f"Raise convert_memory_mb. {_EXCLUDE}"
+        what, cure = (
+            "it needs more memory than a conversion may use.",
+            f"Raise convert_memory_mb if you trust it, {_EXCLUDE}",
+        )
     return ConversionError(what, where=doc.doc_id, cure=cure)
