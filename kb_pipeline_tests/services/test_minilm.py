@@ -64,17 +64,17 @@ def test_vectors_have_length_one_and_meaning(model: MiniLM) -> None:
     assert vectors.dtype == np.float32
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-5)
     near, far = float(vectors[0] @ vectors[1]), float(vectors[0] @ vectors[2])
-    assert round(near, 3) == 0.555
+    assert abs(near - 0.555) < 0.02  # the published weights; processors differ by 0.01
     assert near > far + 0.4
 
 
 def test_a_vector_does_not_depend_on_its_company(model: MiniLM) -> None:
-    """Alone, in any order and in any batch, a text has the same vector to 5 decimals."""
-    texts = [f"{sentence} Case {n}." for n in range(40) for sentence in SENTENCES]
+    """Alone, in any order and in any batch, a text has the same vector to the last bit."""
+    texts = [f"{sentence} Case {n}{' and more' * (n % 7)}." for n in range(40) for sentence in SENTENCES]
     together = model.embed(texts)
-    assert np.allclose(model.embed(texts[::-1])[::-1], together, atol=1e-5)
-    alone = np.concatenate([model.embed([text]) for text in texts[:12]])
-    assert np.allclose(alone, together[:12], atol=1e-5)
+    assert np.array_equal(model.embed(texts[::-1])[::-1], together)
+    assert np.array_equal(model.embed(texts[7:91:3]), together[7:91:3])
+    assert np.array_equal(np.concatenate([model.embed([text]) for text in texts[:24]]), together[:24])
 
 
 def test_no_texts_give_no_vectors(model: MiniLM) -> None:
@@ -84,7 +84,7 @@ def test_no_texts_give_no_vectors(model: MiniLM) -> None:
 
 def test_text_that_no_encoding_holds_is_embedded(model: MiniLM) -> None:
     """Half a surrogate pair, as a shell may pass, is read as an unknown character."""
-    assert np.allclose(model.embed(["caf\udce9 au lait"]), model.embed(["caf? au lait"]), atol=1e-5)
+    assert np.array_equal(model.embed(["caf\udce9 au lait"]), model.embed(["caf? au lait"]))
 
 
 def test_threads_share_one_model(model: MiniLM) -> None:
@@ -100,7 +100,7 @@ def test_threads_share_one_model(model: MiniLM) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert all(np.allclose(results[n], expected[n], atol=1e-5) for n in range(len(SENTENCES)))
+    assert all(np.array_equal(results[n], expected[n]) for n in range(len(SENTENCES)))
 
 
 def test_a_closed_model_loads_again() -> None:
@@ -109,7 +109,7 @@ def test_a_closed_model_loads_again() -> None:
     first = model.embed(SENTENCES[:2])
     model.close()
     model.close()
-    assert np.allclose(model.embed(SENTENCES[:2]), first, atol=1e-6)
+    assert np.array_equal(model.embed(SENTENCES[:2]), first)
     model.close()
 
 
