@@ -23,6 +23,7 @@ from kb_pipeline.world import Vectors
 
 _KEY = 16
 _SEGMENT_ROWS = 65_536  # 100 MB of 384-d rows: what a growing segment costs to look over again stays small
+_COPIED_ROWS = 4_096  # at a time, so that a large answer is not held twice
 
 
 @dataclass(frozen=True)
@@ -117,8 +118,11 @@ class VectorCache:
         for segment in segments:
             missing = np.flatnonzero(~found)
             hits, rows = segment.find(wanted[missing])
-            vectors[missing[hits]] = segment.rows[rows]
-            found[missing[hits]] = True
+            places = missing[hits]
+            for start in range(0, len(places), _COPIED_ROWS):
+                step = slice(start, start + _COPIED_ROWS)
+                vectors[places[step]] = segment.rows[rows[step]]
+            found[places] = True
 
     def _refresh(self) -> list[_Segment]:
         """Look for what others wrote; the segments that are new or have grown."""
