@@ -44,6 +44,7 @@ _FRAME_SHARE: Final = 0.25
 
 def cut_to_main_content(body: HtmlElement) -> None:
     """Remove every run from ``body`` that does not belong to the page's content, in place."""
+    _unwrap_forms(body)
     runs = runs_of(body)
     if len(runs) <= _MARKS:
         _ask_trafilatura(body, runs)
@@ -58,6 +59,14 @@ def cut_to_main_content(body: HtmlElement) -> None:
     for run in runs:
         if not run.kept:
             run.remove()
+
+
+def _unwrap_forms(body: HtmlElement) -> None:
+    """Some frameworks wrap a whole page in one form, which is no reason to skip it."""
+    size = len(body.text_content())
+    for form in body.iter("form"):
+        if 2 * len(form.text_content()) > size:
+            form.tag = "div"
 
 
 def _ask_trafilatura(body: HtmlElement, runs: list[Run]) -> None:

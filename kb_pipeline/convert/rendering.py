@@ -10,49 +10,27 @@ import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
-from kb_pipeline.convert.fences import fenced
+from kb_pipeline.convert.elements import BLOCKS, CODE, is_block, is_skipped
+from kb_pipeline.convert.fences import code_block
 from kb_pipeline.convert.tables import Cell, markdown_table, spread
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
-_SKIPPED_TAGS: Final = (
-    "script style template svg canvas iframe object embed form button input select textarea nav link meta "
-    "audio video source head title map dialog"
-)
-_CODE = frozenset(("code", "kbd", "samp", "tt", "var"))
-_BLOCK_TAGS: Final = (
-    "address article aside blockquote body center dd details div dl dt fieldset figcaption figure footer h1 h2 h3 h4 "
-    "h5 h6 header hgroup hr html li main menu ol p pre search section summary table tbody td tfoot th thead tr ul"
-)
-SKIPPED: Final = frozenset(_SKIPPED_TAGS.split())
-_BLOCKS: Final = frozenset(_BLOCK_TAGS.split())
-_LINE_NUMBERS: Final = frozenset(("linenos", "lineno"))
-_HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
-_LANGUAGE = re.compile(r"(?:^|\s)(?:language-|lang-|highlight-source-|highlight-|brush:\s*)([\w+#.-]+)")
-_NO_LANGUAGE = frozenset(("none", "auto", "default", "text", "plaintext", "plain", "notranslate", "wrapper"))
-_PERMALINK = re.compile(r"(?:^|[\s_-])(?:headerlink|anchor|hash-link|permalink)(?:$|\s)", re.IGNORECASE)
-_SIGNS = frozenset(("¶", "#", "§", "🔗", ""))
+_PERMALINK: Final = re.compile(r"(?:^|[\s_-])(?:headerlink|anchor|hash-link|permalink)(?:$|\s)", re.IGNORECASE)
+_SIGNS: Final = frozenset(("¶", "#", "§", "🔗", ""))
 # A line of text that Markdown would read as a heading, a fence or a rule.
-_STRUCTURE = re.compile(r"^(?=#{1,6}\s|`{3}|~{3}|(?:=+|-{2,}|_{3,}|\*{3,})\s*$)", re.MULTILINE)
-_SPACE = re.compile(r"[^\S\n]+")
-_AROUND_BREAK = re.compile(r" *\n+ *")
-_POWER = re.compile(r"^[-+−–]?\d{1,3}$")
-_BASE = re.compile(r"(?:\d|\)|(?:^|[\s(/·*×\d])[A-Za-zµμΩ]{1,3})$")
+_STRUCTURE: Final = re.compile(r"^(?=#{1,6}\s|`{3}|~{3}|(?:=+|-{2,}|_{3,}|\*{3,})\s*$)", re.MULTILINE)
+_SPACE: Final = re.compile(r"[^\S\n]+")
+_AROUND_BREAK: Final = re.compile(r" *\n+ *")
+_POWER: Final = re.compile(r"^[-+−–]?\d{1,3}$")
+_BASE: Final = re.compile(r"(?:\d|\)|(?:^|[\s(/·*×\d])[A-Za-zµμΩ]{1,3})$")
 MAX_DEPTH: Final = 200
 
 
 def render(root: HtmlElement) -> str:
     """Markdown of everything visible under ``root``, blocks separated by one blank line."""
     return "\n\n".join(_blocks(root, 0))
-
-
-def is_hidden(element: HtmlElement) -> bool:
-    """Whether a browser would show nothing of ``element``."""
-    if not isinstance(element.tag, str):
-        return True
-    style = element.get("style")
-    return element.get("hidden") is not None or (style is not None and bool(_HIDDEN.search(style)))
 
 
 # --- blocks ------------------------------------------------------------------------------------------------------
@@ -76,18 +54,6 @@ def _blocks(element: HtmlElement, depth: int) -> Iterator[str]:
     yield from _paragraph("".join(loose))
 
 
-def is_skipped(element: HtmlElement) -> bool:
-    """Whether nothing of ``element`` is written: it is hidden, a comment, or no text by its nature."""
-    return element.tag in SKIPPED or is_hidden(element)
-
-
-def is_block(element: HtmlElement) -> bool:
-    """Whether ``element`` stands on lines of its own, by its tag or by a block that it holds."""
-    if not isinstance(element.tag, str):
-        return False
-    return element.tag in _BLOCKS or (element.tag not in _CODE and any(is_block(child) for child in element))
-
-
 def _paragraph(text: str) -> Iterator[str]:
     text = _AROUND_BREAK.sub("\n", _SPACE.sub(" ", text)).strip()
     if text:
@@ -104,47 +70,6 @@ def _quote(element: HtmlElement, depth: int) -> Iterator[str]:
     text = "\n\n".join(_blocks(element, depth))
     if text:
         yield "\n".join(f"> {line}".rstrip() for line in text.split("\n"))
-
-
-def _code_block(element: HtmlElement, depth: int) -> Iterator[str]:
-    del depth
-    text = _dedent(_code_text(element).replace("\r", "")).strip("\n")
-    if text:
-        yield fenced(text, language_of(element))
-
-
-def _dedent(text: str) -> str:
-    """``text`` without the indent that all its lines share, a tab counting as four spaces."""
-    lines = (text.expandtabs(4) if "\t" in text else text).split("\n")
-    indent = min((len(line) - len(line.lstrip(" ")) for line in lines if line.strip()), default=0)
-    return "\n".join(line[indent:].rstrip() for line in lines)
-
-
-def _code_text(element: HtmlElement) -> str:
-    pieces = [element.text or ""]
-    for child in element:
-        if child.tag == "br":
-            pieces.append("\n")
-        elif not is_skipped(child) and child.get("class") not in _LINE_NUMBERS:
-            inner = _code_text(child)
-            is_line = child.tag in ("div", "p", "li", "tr") and not inner.endswith("\n")
-            pieces.append(f"{inner}\n" if is_line else inner)
-        pieces.append(child.tail or "")
-    return "".join(pieces)
-
-
-def language_of(element: HtmlElement) -> str:
-    """The language that a code block, its child or a wrapper of it names in ``class`` or ``data-lang``, or ``""``."""
-    inner = element.find("code")
-    near = [e for e in (inner, element, element.getparent()) if e is not None]
-    if near[-1].getparent() is not None and near[-1] is not element:
-        near.append(near[-1].getparent())
-    for candidate in near:
-        named = candidate.get("data-lang") or candidate.get("data-language")
-        found = named or next(iter(_LANGUAGE.findall(candidate.get("class", ""))), "")
-        if found:
-            return "" if found.lower() in _NO_LANGUAGE else str(found).lower()
-    return ""
 
 
 # --- lists -------------------------------------------------------------------------------------------------------
@@ -200,7 +125,7 @@ def _definitions(element: HtmlElement, depth: int) -> Iterator[str]:
 def _table(element: HtmlElement, depth: int) -> Iterator[str]:
     code = element.xpath('.//td[contains(@class, "code") or contains(@class, "gutter")]//pre')
     if code:
-        yield from _code_block(code[-1], depth)
+        yield code_block(code[-1])
         return
     for caption in element.iterchildren("caption"):
         yield from _paragraph(_inline(caption, depth, ""))
@@ -263,7 +188,7 @@ def _inline(element: HtmlElement, depth: int, before: str, stop: frozenset[str] 
     write = _INLINE.get(element.tag)
     if write:
         return write(element, before)
-    if element.tag in _CODE:
+    if element.tag in CODE:
         return _inline_code(element)
     if element.get("data-math-style"):
         mark = "$$" if element.get("data-math-style") == "display" else "$"
@@ -273,7 +198,7 @@ def _inline(element: HtmlElement, depth: int, before: str, stop: frozenset[str] 
     text = _flowing(element.text)
     for child in element:
         text += _inline(child, depth + 1, text or before, stop) + _flowing(child.tail)
-    return f" {text} " if element.tag in _BLOCKS else text
+    return f" {text} " if element.tag in BLOCKS else text
 
 
 def _is_permalink(element: HtmlElement) -> bool:
@@ -318,7 +243,7 @@ _INLINE: Final[dict[str, Callable[[HtmlElement, str], str]]] = {
 _WRITERS: Final[dict[str, Callable[[HtmlElement, int], Iterator[str]]]] = {
     **dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6"), _heading),
     "blockquote": _quote,
-    "pre": _code_block,
+    "pre": lambda element, _depth: filter(None, [code_block(element)]),
     "ul": _list,
     "ol": _list,
     "menu": _list,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from kb_pipeline.convert.rendering import is_block, is_skipped
+from kb_pipeline.convert.elements import is_block, is_skipped
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement

@@ -92,6 +92,14 @@ def test_a_table_that_arranges_a_page_is_no_table() -> None:
     assert markdown(html) == "### Left\n\none\n\n### Right\n\ntwo"
 
 
+def test_a_page_within_a_form_is_read() -> None:
+    """The form that wraps a whole page goes, one that asks for an address stays out."""
+    text = page(
+        f"<form><h1>Caches</h1><p>{PROSE}</p><p>{PROSE}</p></form><form><p>Subscribe to our weekly letter.</p></form>"
+    ).text
+    assert text == f"# Caches\n\n{PROSE}\n\n{PROSE}\n"
+
+
 def test_posts_that_microdata_names_are_kept() -> None:
     """A short answer of a thread is content where the page says so."""
     posts = "".join(
