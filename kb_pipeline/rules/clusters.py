@@ -78,14 +78,14 @@ def reform(
 ) -> list[Group]:
     """What ``form`` gives for all ``nodes``, formed anew only where a change reaches.
 
-    ``changed`` are nodes that came, went or were decided on again. A change reaches what merges connect with it, now or
-    before; every other group is as it was.
+    ``changed`` are nodes that came, went or say something new. A change reaches what merges connect with it now; a
+    merge that is no more is a change at both its ends. Every other group is as it was.
     """
     stirred = {*changed}
     for pair in decisions.keys() | before.decisions.keys():
         if decisions.get(pair) != before.decisions.get(pair):
             stirred.update(pair)
-    root = linked((*merges(decisions.values()), *merges(before.decisions.values())))
+    root = linked(merges(decisions.values()))
     reached = {root.get(node, node) for node in stirred}
     still = [group for group in before.groups if not any(root.get(node, node) in reached for node in group)]
     again = form((node for node in nodes if root.get(node, node) in reached), decisions, apart)

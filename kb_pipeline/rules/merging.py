@@ -127,4 +127,4 @@ def _citations(witnesses: Sequence[Witness]) -> tuple[Citation, ...]:
         )
         for w in witnesses
     }
-    return tuple(sorted(found, key=lambda c: (c.doc_id, c.start, c.end, c.content_hash)))
+    return tuple(sorted(found, key=lambda c: (c.doc_id, c.start, c.end, c.content_hash, c.version, c.source_span)))

@@ -96,7 +96,7 @@ def _claims(home: Mapping[str, int], published: Iterable[Cluster]) -> tuple[dict
                 at = own.get(claimed, by_id.get(claimed, home[left[0]] if left else None))
                 if at is not None:
                     claims[claimed] = at
-    return items, {claimed: at for claimed, at in aliases.items() if claimed not in items}
+    return items, aliases
 
 
 def _revived(group: Group, aliases: Iterable[str]) -> str:
