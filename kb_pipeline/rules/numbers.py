@@ -50,7 +50,7 @@ _TOKEN = re.compile(
     | (?P<between>[Bb]etween\s+)?(?P<low>[-−]?{_NUM})(?P<unit>\s?%|[{_L}]{{1,3}}(?![{_L}]))?
         (?:\s?[-–—~]\s?|\s+to\s+|(?(between)\s+and\s+|(?!)))(?P<high>{_NUM})
     | (?P<number>[-−]?{_NUM})
-    | (?P<word>(?i:{"|".join(_WRITTEN)})\b) | (?P<times>(?i:{"|".join(_TIMES)})\b)
+    | (?=[tfsenTFSEN][whioelnWHIOELN])(?:(?P<word>(?i:{"|".join(_WRITTEN)})\b)|(?P<times>(?i:{"|".join(_TIMES)})\b))
     )""",
     re.VERBOSE,
 )
@@ -59,7 +59,7 @@ _UNIT = re.compile(
     rf"|(?P<apart>[ -][{_L}°]+(?:/[{_L}]+)?(?![{_L}\d]))"
 )
 _UNIT_SYMBOL = re.compile(rf"\s?%|[{_L}°×‰]|\s?[-–—±~]")
-_NAME_BEFORE = re.compile(r"(?:^|(?P<inside>[\w,;)] )|\W)(?P<name>[A-Za-z]*[a-z][A-Za-z]*) $")
+_TWO_PARTS = re.compile(r"\d+\.\d+")
 _NOT_SOFTWARE = words("Figure Fig Table Section Chapter Equation Eq Step Appendix Part Page Box Panel")
 SYMBOLS = words(
     "ns us µs ms s min h kB KB MB GB TB PB KiB MiB GiB TiB Kb Mb Gb bp kb nm µm mm cm m km ng µg mg g kg nM µM mM M "
@@ -205,15 +205,20 @@ def _unit_at(text: str, end: int) -> tuple[str, Kind, int]:
 
 
 def _follows_a_name(text: str, m: re.Match[str]) -> bool:
-    """Whether ``X.Y`` stands after the name of a thing that has versions: ``Python 3.11``, ``vLLM 0.5``."""
-    if not re.fullmatch(r"\d+\.\d+", m["number"] or ""):
+    """Whether ``X.Y`` stands after the name of a thing that has versions: ``in Python 3.11``, ``vLLM 0.5``."""
+    start = m.start("number")
+    if (
+        not _TWO_PARTS.fullmatch(m["number"] or "")
+        or text[start - 1 : start] != " "
+        or _UNIT_SYMBOL.match(text, m.end())
+    ):
         return False
-    before = _NAME_BEFORE.search(text, max(0, m.start("number") - 40), m.start("number"))
-    if not before or before["name"] in _NOT_SOFTWARE or _UNIT_SYMBOL.match(text, m.end()):
+    before, _, name = text[max(0, start - 40) : start - 1].rpartition(" ")
+    name = name.lstrip("([\"'")
+    if not name.isalpha() or name.isupper() or name in _NOT_SOFTWARE:
         return False
-    name = before["name"]
-    inner_capital = any(c.isupper() for c in name[1:])
-    return inner_capital or (name[0].isupper() and len(name) > 2 and before["inside"] is not None)
+    within = before[-1:].isalnum() or before[-1:] in tuple(",;)")
+    return not name[1:].islower() or (name[0].isupper() and len(name) > 2 and within)
 
 
 def _counts(figures: Iterable[Quantity]) -> Counter[tuple[str, ...]]:

@@ -6,7 +6,6 @@ Refuses to judge whether it is knowledge.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 from kb_pipeline.engines.extractive.blocks import Block, read
 from kb_pipeline.engines.extractive.markup import plain
@@ -42,6 +41,7 @@ _SHELL = re.compile(
     r"scp|bash|sh|systemctl|gunicorn|uvicorn|hypercorn|daphne|pytest|poetry|hatch|tox|nox|ruff|mypy|mkdocs|"
     r"scripts/\S+|\./\S+|vllm|terraform|ansible)\b"
 )
+_LATIN = re.compile(r"[A-Za-zÀ-ɏ]")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 _STOP = re.compile(r"[.!?。！？؟۔｡…][\"'”’»)\]」』*_`]*$")
 _FOREIGN = words(
@@ -51,12 +51,25 @@ _FOREIGN = words(
 _MOST_COMMAND_LINES = 6
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What stands over a candidate: the path of headings, whether one of them names a release, the lead of its list.
+
+    Under ``0.15.0 > Fixed`` a sentence is true of that release alone. A lead is the sentence that ends in a colon.
+    """
+
+    heading: str
+    release: bool
+    lead: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Candidate:
     """One sentence of a chunk: ``raw`` is ``chunk.text[start:end]`` with line markers blanked, ``text`` it in plain.
 
-    ``lead`` is the sentence that introduces its list, ``term`` what its list item describes, ``command`` the shell
-    lines right below it, ``previous`` the candidate before it in the same section.
+    ``opens`` says that it is the first of its block, ``term`` what its list item describes, ``command`` the shell lines
+    right below it, ``previous`` the candidate before it in the same section. ``foreign`` says that its verbs cannot be
+    judged: it is in another script, or in another language in Latin letters.
     """
 
     start: int
@@ -64,73 +77,84 @@ class Candidate:
     raw: str
     text: str
     block: Block
+    place: Place
     opens: bool
-    heading: str
-    lead: str = ""
+    foreign: bool
+    previous: str = ""
     term: str = ""
     command: str = ""
-    previous: str = ""
     introduces: bool = False
 
-    @cached_property
-    def release(self) -> bool:
-        """Whether it stands under the heading of a release, which it needs: ``0.15.0 > Fixed``."""
-        return any(_RELEASE.match(heading) for heading in self.heading.split(" > "))
-
-    @cached_property
+    @property
     def stops(self) -> bool:
         """Whether it ends like a sentence."""
         return _STOP.search(self.text) is not None
 
-    @cached_property
-    def foreign(self) -> bool:
-        """Whether its verbs cannot be judged: another script, or another language in Latin letters."""
-        letters = sum(map(str.isalpha, self.text))
-        latin = re.findall(r"[a-zà-ÿ]+", self.text.lower())
-        other = sum(w in _FOREIGN for w in latin)
-        return sum(map(len, latin)) * 2 < letters or (other > 1 and other > sum(w in FUNCTION_WORDS for w in latin))
-
-    @cached_property
+    @property
     def length(self) -> int:
         """Words; two CJK characters count as one."""
+        if self.text.isascii():
+            return len(self.text.split())
         return len(_CJK.findall(self.text)) // 2 + len(_CJK.sub(" ", self.text).split())
 
 
 def candidates(chunk: Chunk) -> list[Candidate]:
     """The candidates of ``chunk`` in order; with structure (headings, fences, rules) they hold all its text."""
     found: list[Candidate] = []
-    path = [h for h in (plain(heading) for heading in chunk.heading) if h]
-    heading, previous = " > ".join(dict.fromkeys(path)), ""
+    path = [h for h in map(plain, chunk.heading) if h]
+    place = Place(" > ".join(dict.fromkeys(path)), any(map(_RELEASE.match, path)))
     leads: list[tuple[int, str]] = []
+    previous = ""
     for block in read(chunk):
         if block.kind == "heading":
             leads, previous = [], ""
-            heading = heading or plain(block.masked.strip("# \t"))
+            place = place if path else Place(plain(block.masked.strip("# \t")), False)
         elif block.kind == "fence":
             _note_what_follows(found, block)
         else:
             leads = [(indent, lead) for indent, lead in leads if block.kind == "bullet" and indent < block.indent]
-            for c in _sentences(block, heading, leads[-1][1] if leads else ""):
-                found.append(replace(c, previous=previous))
+            for c in _sentences(block, replace(place, lead=leads[-1][1]) if leads else place, previous):
+                found.append(c)
                 previous = c.text
             if previous.endswith(":"):
                 leads.append((block.indent if block.kind == "bullet" else -1, previous.rstrip(": ")))
     return found
 
 
-def _sentences(block: Block, heading: str, lead: str) -> Iterator[Candidate]:
+def _sentences(block: Block, place: Place, previous: str) -> Iterator[Candidate]:
     spans = [(0, len(block.masked.rstrip()))] if block.kind == "row" else split(block.masked)
+    label = _REPLY if block.kind == "turn" else _LABEL
     term = ""
-    for n, (start, end) in enumerate(spans):
-        start, end = _without_label(block.masked, start, end, _REPLY if block.kind == "turn" else _LABEL)
+    for n, span in enumerate(spans):
+        start, end = _without_label(block.masked, *span, label)
         raw = block.masked[start:end]
         text = plain(raw)
         if not any(map(str.isalnum, text)):
             continue
         if n == 0 and not raw.endswith(":") and (m := _term(block, raw)):
             term = plain(m["term"])
-        at = block.start
-        yield Candidate(at + start, at + end, raw, text, block, n == 0, heading, lead, term)
+        yield Candidate(
+            start=block.start + start,
+            end=block.start + end,
+            raw=raw,
+            text=text,
+            block=block,
+            place=place,
+            opens=n == 0,
+            foreign=_is_foreign(text),
+            previous=previous,
+            term=term,
+        )
+        previous = text
+
+
+def _is_foreign(text: str) -> bool:
+    """Whether more letters than not are in another script, or words of another language outnumber English ones."""
+    words_ = text.lower().split()
+    if not text.isascii() and 2 * len(_LATIN.findall(text)) < sum(map(str.isalpha, text)):
+        return True
+    other = sum(map(_FOREIGN.__contains__, words_))
+    return other > 1 and other > sum(map(FUNCTION_WORDS.__contains__, words_))
 
 
 def _term(block: Block, raw: str) -> re.Match[str] | None:

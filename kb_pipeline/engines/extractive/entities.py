@@ -92,7 +92,7 @@ def _at_beginning(name: str, known: frozenset[str]) -> Iterator[str]:
     is_run = re.match(r"[A-Z][a-z]", rest) and not is_verb_form(first.lower())
     if first in known or (is_run and first.lower() not in FUNCTION_WORDS and not first.endswith("ly")):
         yield from _trimmed(name)
-    elif rest[:1].isupper():
+    elif rest:
         yield from _trimmed(rest)
 
 

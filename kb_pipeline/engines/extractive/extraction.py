@@ -15,10 +15,10 @@ from kb_pipeline.engines.extractive.reasons import REASONS, reason_against
 from kb_pipeline.engines.extractive.statements import Statement, statements, without_connective
 from kb_pipeline.records import Chunk, Confidence, Draft, Extraction, ItemType, Reject
 from kb_pipeline.rules.ids import canonical, digest, draft_hash
-from kb_pipeline.rules.words import FUNCTION_WORDS
+from kb_pipeline.rules.words import FUNCTION_WORDS, words
 
-_HEDGE = re.compile(
-    r"\b(?:may|might|could|possibly|perhaps|presumably|probably|likely|suggests?|seems?|appears? to)\b", re.IGNORECASE
+_HEDGES = words(
+    "may might could possibly perhaps presumably probably likely suggest suggests seem seems appear appears apparently"
 )
 _EXCERPT = 200
 
@@ -65,7 +65,7 @@ def _type(c: Candidate, s: Statement) -> ItemType:
         return "metric" if 2 * sum(any(map(str.isdigit, value)) for value in values) > len(values) else "fact"
     if c.block.name and c.opens:
         return "definition"
-    if c.release and c.block.kind == "bullet":
+    if c.place.release and c.block.kind == "bullet":
         return "fact"  # "Fix the …" tells what was done
     return "definition" if c.term and c.opens else item_type(without_connective(s.text))
 
@@ -74,7 +74,7 @@ def _confidence(c: Candidate, s: Statement) -> Confidence:
     """Low where a pronoun hides the subject; medium for hedges, ellipses and what has no full stop."""
     if s.pronoun:
         return "low"
-    if s.elliptic or c.foreign or not (c.stops or c.block.kind == "row") or _HEDGE.search(s.text):
+    if s.elliptic or c.foreign or not (c.stops or c.block.kind == "row") or not _HEDGES.isdisjoint(s.text.split()):
         return "medium"
     return "high"
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from kb_pipeline.engines.extractive.verbs import is_imperative
 from kb_pipeline.records import ItemType
 from kb_pipeline.rules.numbers import SYMBOLS, Quantity, quantities
+from kb_pipeline.rules.words import words
 
 _TRADEOFF = re.compile(
     r"\btrade-?offs?\b|\bat the (?:cost|expense|price) of\b|\bin exchange for\b|\bsacrific\w+|\b(?:downside|"
@@ -47,15 +48,17 @@ def item_type(text: str) -> ItemType:
 
 
 def _is_procedure(text: str) -> bool:
-    return is_imperative(text) or _PROCEDURE.search(text) is not None
+    return is_imperative(text) or _PROCEDURE.match(text) is not None
 
 
 def _is_metric(text: str) -> bool:
     """A percentage, a figure with the symbol of a unit, a ratio; a plain count only where something is compared."""
+    if not _DIGIT.search(text):
+        return False
     figures = [q for q in quantities(text) if q.kind not in _NO_MEASURES and not q.surface.isalpha()]
     if any(map(_is_measure, figures)) or _STATISTIC.search(text):
         return True
-    return _COMPARED.search(text) is not None and any(not _is_name(text, q) for q in figures)
+    return any(not _is_name(text, q) for q in figures) and _COMPARED.search(text) is not None
 
 
 def _is_measure(q: Quantity) -> bool:
@@ -70,9 +73,13 @@ def _is_name(text: str, q: Quantity) -> bool:
 
 
 def _is_definition(text: str) -> bool:
+    if _DEFINING.isdisjoint(text.split()):
+        return False
     return _DEFINITION.search(text) is not None and _NOT_DEFINED.search(text) is None
 
 
+_DEFINING = words("is are refer refers stand stands denote denotes consist consists")  # one of them is in each pattern
+_DIGIT = re.compile(r"\d")
 _NO_MEASURES = frozenset({"identifier", "version", "date"})
 _STATISTIC = re.compile(r"\b[pPn] ?[=<>≤≥] ?\d?\.?\d")
 _NAMED = re.compile(

@@ -57,6 +57,9 @@ _CODE = re.compile(
     r"^(?:>>> |\$ |@\w+(?:\(|$)|(?:import|from|def|class|return|const|let|var|public|#include)\b[^.]*[;:({\w]$)|"
     r"[;{}]\s*$|^[\w.\[\]]+\s*(?::=|\+=|=)\s*\S+$|^\w[\w.]*\([^()]*\)$|^</?\w+[^>]*>$|=>\s*\{"
 )
+_CODE_SIGN = re.compile(
+    r"[;{}()=<>@$]|^(?:import|from|def|class|return|const|let|var|public|#)\b"
+)  # nearly none has it
 _LEAD = re.compile(
     r"\b(?:following|below|as follows|like this|like so|for example|e\.g\.|examples?|such as|including|namely|so "
     r"far|here(?:'s| is| are)|these|this|thus|is|are|or|and)\b[^:,]{0,40}(?::|\.\.+|…)$|^(?:an? )?(?:for )?(?:\w+ "
@@ -88,11 +91,13 @@ def _is_garbled(c: Candidate) -> bool:
 
 
 def _is_code(c: Candidate) -> bool:
-    return c.block.kind != "row" and not c.term and _CODE.search(c.text) is not None and not (c.stops and c.length > 4)
+    if c.block.kind == "row" or c.term or not _CODE_SIGN.search(c.text):
+        return False
+    return _CODE.search(c.text) is not None and not (c.stops and c.length > 4)
 
 
 def _is_short(c: Candidate) -> bool:
-    completes_lead = c.block.kind == "bullet" and bool(c.lead or c.release)
+    completes_lead = c.block.kind == "bullet" and bool(c.place.lead or c.place.release)
     return c.block.kind != "row" and c.length < (_SHORTEST - 1 if completes_lead else _SHORTEST)
 
 
@@ -105,25 +110,25 @@ def _is_lead(c: Candidate) -> bool:
 
 
 def _is_fragment(c: Candidate) -> bool:
-    if c.block.kind == "row" or c.term:
+    if c.block.kind == "row" or c.term or is_certain(c.text):
         return False
     if _is_title(c.text):
         return True
     if c.foreign:
         return not c.stops and c.length < 2 * _SHORTEST
-    if c.command or (c.block.kind == "bullet" and (c.lead or c.release)):
+    if c.command or (c.block.kind == "bullet" and (c.place.lead or c.place.release)):
         return False
     if c.block.kind == "comment" and c.block.name and c.opens:
         return False
     if is_imperative(c.text) or begins_with_verb(c.text):
         return False
-    return not (is_finite(c.text) if c.stops or c.block.kind == "turn" else is_certain(c.text))
+    return not ((c.stops or c.block.kind == "turn") and is_finite(c.text))
 
 
 def _is_title(text: str) -> bool:
     """Whether every word that carries meaning is capitalised: a heading or an entry of a table of contents."""
     telling = [word for word in re.findall(r"[^\W\d_]{3,}", text) if word.lower() not in FUNCTION_WORDS]
-    return len(telling) > 2 and not is_certain(text) and all(word[0].isupper() for word in telling)
+    return len(telling) > 2 and all(word[0].isupper() for word in telling)
 
 
 _AGAINST: tuple[tuple[str, Callable[[Candidate], bool]], ...] = (

@@ -90,16 +90,16 @@ def _statement(c: Candidate, start: int, end: int, *, whole: bool) -> Statement:
     elif c.block.kind == "comment" and c.block.name and c.opens:
         text = text if text.startswith(c.block.name.split("(")[0]) else f"{c.block.name}: {text}"
     elif _continues_lead(c):
-        text, elliptic = f"{c.lead}: {text}", False
-        pronoun = is_anaphoric(c.lead)
+        text, elliptic = f"{c.place.lead}: {text}", False
+        pronoun = is_anaphoric(c.place.lead)
     detail = c.command or (c.previous if pronoun and _explains(c) else "")
-    needs_heading = pronoun or elliptic or c.release or c.block.kind == "row"
+    needs_heading = pronoun or elliptic or c.place.release or c.block.kind == "row"
     return Statement(text, c.start + start, c.start + end, raw, _context(c, needs_heading), detail, pronoun, elliptic)
 
 
 def _continues_lead(c: Candidate) -> bool:
     """Whether a list item is no sentence of its own but completes the one that leads its list."""
-    return c.block.kind == "bullet" and bool(c.lead) and c.opens and not c.term and not _stands_alone(c)
+    return c.block.kind == "bullet" and bool(c.place.lead) and c.opens and not c.term and not _stands_alone(c)
 
 
 def _stands_alone(c: Candidate) -> bool:
@@ -113,8 +113,8 @@ def _explains(c: Candidate) -> bool:
 
 def _context(c: Candidate, needed: bool) -> str | None:
     """Headings where the sentence cannot be understood alone; the lead of its list always, since that governs it."""
-    lead = c.lead if c.block.kind == "bullet" and not _continues_lead(c) else ""
-    parts = [c.heading, lead, "" if c.opens else c.block.name, "" if c.opens else c.term] if needed else [lead]
+    lead = c.place.lead if c.block.kind == "bullet" and not _continues_lead(c) else ""
+    parts = [c.place.heading, lead, "" if c.opens else c.block.name, "" if c.opens else c.term] if needed else [lead]
     return " > ".join(p for p in parts if p) or None
 
 
@@ -152,7 +152,7 @@ def _closed(text: str) -> str:
 def _parts(c: Candidate) -> list[tuple[int, int]]:
     """Spans of the independent sentences within ``c.raw``; conservative: in doubt it stays whole."""
     whole = [(0, len(c.raw))]
-    if c.foreign or c.block.kind in ("row", "comment") or c.term or c.command or c.lead or not c.stops:
+    if c.foreign or c.block.kind in ("row", "comment") or c.term or c.command or c.place.lead or not c.stops:
         return whole
     spans: list[tuple[int, int]] = []
     start = 0

@@ -10,25 +10,26 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from kb_pipeline.engines.extractive.verbs import is_verb_form
+from kb_pipeline.engines.extractive.verbs import is_imperative, is_verb_form
 from kb_pipeline.records import UNCLASSIFIED, Item, Tagging, Taxonomy
 from kb_pipeline.rules.ids import canonical
 from kb_pipeline.rules.taxonomy import Phrasebook, phrase, tag_form, vocabulary
-from kb_pipeline.rules.words import FUNCTION_WORDS
+from kb_pipeline.rules.words import FUNCTION_WORDS, words
 from kb_pipeline.world import Embedder
 
 KEYWORD_BONUS, MOST_KEYWORDS = 0.06, 3
 """A keyword is worth .06 of cosine, three at most: on AG News it raised accuracy from .804 to .820 (MiniLM)."""
 
 FLOOR = 0.25
-"""Least score of a category."""
+"""Least score of a category. Measured with MiniLM on fourteen categories of LLM serving: 8% of the sentences of the
+sample score less, 95% of sentences of medical abstracts and 68% of those on another library do."""
 
 NEAR = 0.06
 """A category this close behind the primary one is a secondary one."""
 
 FEWEST_TAGS, ENOUGH_TAGS, MOST_TAGS = 2, 4, 6
 _MOST_SECONDARY = 2
-_LONGEST_TAG = 32
+_LONGEST_TAG, _MOST_WORDS = 32, 4
 
 Scores = npt.NDArray[np.float32]
 
@@ -54,8 +55,8 @@ def _scores(items: Sequence[Item], texts: Sequence[tuple[str, ...]], taxonomy: T
     cosines = embedder.embed([canonical(item.statement) for item in items]) @ means.T
     keywords = Phrasebook({c.name: (c.name, *c.keywords) for c in categories})
     column = {c.name: n for n, c in enumerate(categories)}
-    for row, words in zip(cosines, texts, strict=True):
-        for name, phrases in keywords.find(words).items():
+    for row, text in zip(cosines, texts, strict=True):
+        for name, phrases in keywords.find(text).items():
             row[column[name]] += KEYWORD_BONUS * min(len(phrases), MOST_KEYWORDS)
     rounded: Scores = np.round(cosines, 3)
     return rounded
@@ -81,9 +82,9 @@ class _Librarian:
             c.name: tuple(self.vocabulary.find(phrase(" . ".join((c.name, *c.keywords))))) for c in taxonomy.categories
         }
 
-    def tag(self, item: Item, words: tuple[str, ...], scores: Scores) -> Tagging:
+    def tag(self, item: Item, text: tuple[str, ...], scores: Scores) -> Tagging:
         placing = self._place(scores)
-        tags = self._tags(item, words, placing.primary)
+        tags = self._tags(item, text, placing.primary)
         return Tagging(
             primary_category=placing.primary,
             secondary_categories=placing.secondary,
@@ -108,12 +109,13 @@ class _Librarian:
         near = [self.names[n] for n in order[1:] if best - float(scores[n]) <= NEAR and scores[n] >= FLOOR]
         return _Placing(name, tuple(near[:_MOST_SECONDARY]), None, gap)
 
-    def _tags(self, item: Item, words: tuple[str, ...], category: str) -> tuple[str, ...]:
-        """Known tags that occur; names of the item as new ones; the category's or the statement's own words at need."""
-        tags = _distinct((), self.vocabulary.find(words), MOST_TAGS)
-        tags = _distinct(tags, _from_entities(item.entities), ENOUGH_TAGS)
-        tags = _distinct(tags, self.of_category.get(category, ()), FEWEST_TAGS)
-        return _distinct(tags, _from_words(item.statement), FEWEST_TAGS)
+    def _tags(self, item: Item, text: tuple[str, ...], category: str) -> tuple[str, ...]:
+        """Known tags that occur, then names of the item; at need the category's own and words of the statement."""
+        tags = _distinct((), self.vocabulary.find(text), MOST_TAGS)
+        unknown = [name for name in item.entities if not self.vocabulary.find(phrase(name))]
+        tags = _distinct(tags, _from_names(unknown), ENOUGH_TAGS)
+        tags = _distinct(tags, self.of_category.get(category, ())[:1], FEWEST_TAGS)
+        return _distinct(tags, _from_words(item.statement, unknown), FEWEST_TAGS)
 
 
 def _distinct(tags: tuple[str, ...], more: Iterable[str], most: int) -> tuple[str, ...]:
@@ -128,24 +130,45 @@ def _distinct(tags: tuple[str, ...], more: Iterable[str], most: int) -> tuple[st
     return tuple(kept)
 
 
-def _from_entities(entities: Sequence[str]) -> Iterator[str]:
-    """Entities as tags, names before code; figures, paths and calls are none."""
-    for entity in sorted(entities, key=lambda name: bool(re.search(r"[._/:\[]|^--", name))):
-        tag = tag_form(entity)
-        if re.search(r"[^\W\d_]{2}", tag) and len(tag) <= _LONGEST_TAG and tag.count("-") < 4:
+def _from_names(names: Iterable[str]) -> Iterator[str]:
+    """Names as tags, before them what looks like a name rather than code; plain words and figures are none."""
+    telling = [name for name in names if not (name.isalpha() and name.islower())]
+    for name in sorted(telling, key=lambda name: _CODE.search(name) is not None):
+        tag = _verbatim(name) if _CODE.search(name) or _PERSON.fullmatch(name) else tag_form(name)
+        if _is_tag(tag):
             yield tag
 
 
-def _from_words(statement: str) -> Iterator[str]:
-    """Noun-like words of a statement as tags: the ends of runs of words that are neither function words nor verbs."""
+def _verbatim(name: str) -> str:
+    """A name as a tag without touching its plural: ``--max-num-seqs``, ``Jonas Lindqvist``."""
+    return "-".join(re.findall(r"[^\W_]+", name.lower()))
+
+
+def _from_words(statement: str, names: Sequence[str]) -> Iterator[str]:
+    """Plain names, then noun-like words: the ends of runs of words that are neither function words nor verbs."""
+    yield from (tag_form(name) for name in names if name.isalpha() and name.islower())
     runs: list[list[str]] = [[]]
-    for word in re.findall(r"[^\W\d_][\w-]*|[.,;:()]", statement):
+    for n, word in enumerate(re.findall(r"[^\W\d_][\w-]*|[.,;:()]", statement)):
         lower = word.lower()
-        if len(word) < 3 or lower in FUNCTION_WORDS or lower.endswith("ly") or is_verb_form(lower):
+        plain = len(word) > 2 and lower not in FUNCTION_WORDS and lower not in _VAGUE and not lower.endswith("ly")
+        if not plain or is_verb_form(lower) or (n == 0 and is_imperative(statement)):
             runs.append([])
         else:
             runs[-1].append(word)
     for run in sorted((run for run in runs if run), key=lambda run: -min(len(run), 2)):
-        tag = tag_form(" ".join(run[-2:]))
-        if tag and len(tag) <= _LONGEST_TAG:
+        if _is_tag(tag := tag_form(" ".join(run[-2:]))):
             yield tag
+
+
+def _is_tag(tag: str) -> bool:
+    told = re.search(r"[^\W\d_]{2}", tag) is not None and tag not in _VAGUE
+    return told and len(tag) <= _LONGEST_TAG and tag.count("-") < _MOST_WORDS
+
+
+_CODE = re.compile(r"[._/:\[@]|^--")
+_PERSON = re.compile(r"[A-ZÀ-Þ][a-zà-ÿ]+(?: [A-ZÀ-Þ][a-zà-ÿ]+)+")
+_VAGUE = words(
+    "zero one two three four five six seven eight nine ten twenty hundred thousand million alone anyone anything case "
+    "day example everyone everything fact first kind last lot nobody nothing number part people plus same second "
+    "someone something sort thing third time way get post put patch"
+)

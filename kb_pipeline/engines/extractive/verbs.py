@@ -140,6 +140,7 @@ _LINKS = words("and or nor to")
 _FREQUENCY = words("now also often only still always never again further thus then therefore even just already")
 _CLAUSES = words("that which who whether if when where how what why so because until unless while")
 _OF_CLAUSES = words("make ensure verify confirm check assume remember")
+_MODALS = words("May Can Must Should Will Cannot")
 _ANAPHORA = words("it this these those some all both each")
 # Past forms that before a preposition are participles: "metrics related to requests" is no sentence.
 _PARTICIPLES = words(
@@ -151,6 +152,9 @@ _INSTRUCTIONS = (BASES | words("do be")) - words(
     "model need  note object part peak point process profile program range rate result rest rise risk rule score "
     "section shape sign  signal sound source stage state stem stress study team tear term thread time trade train "
     "trend type value view"
+)
+_BEGINNINGS = _INSTRUCTIONS | words(
+    "please then first next now finally always never also simply just optionally then, first, next, now, finally, also,"
 )
 _ADVERBS = re.compile(
     r"^[\"'“(*_\s]*(?:(?:please|then|first|next|now|finally|always|never|also|simply|just|optionally),?\s+)*",
@@ -168,7 +172,10 @@ def is_finite(text: str) -> bool:
 
 def is_certain(text: str) -> bool:
     """Whether ``text`` holds a finite verb that is hardly anything else."""
-    return not CERTAIN.isdisjoint(_TOKEN.findall(text.lower())) or _CONTRACTED.search(text) is not None
+    lower = text.lower()
+    if not CERTAIN.isdisjoint(lower.split()):  # nearly always decided here
+        return True
+    return not CERTAIN.isdisjoint(_TOKEN.findall(lower)) or _CONTRACTED.search(text) is not None
 
 
 def is_imperative(text: str) -> bool:
@@ -176,6 +183,8 @@ def is_imperative(text: str) -> bool:
 
     A verb that is also a noun needs an object at once: ``Test the client`` but not ``Test client``.
     """
+    if text[:1].isupper() and text.split(" ", 1)[0].lower() not in _BEGINNINGS:  # nearly always decided here
+        return False
     begun = _ADVERBS.sub("", text)[:80]
     tokens = _TOKEN.findall(begun)
     if not tokens or not begun.startswith(tokens[0]) or (len(tokens[0]) > 1 and tokens[0].isupper()):
@@ -203,7 +212,11 @@ def _is_clause(rest: Sequence[str]) -> bool:
 def begins_with_verb(text: str) -> bool:
     """Whether ``text`` begins with a verb in the third person or a participle that lacks its subject: ``Returns …``."""
     tokens = _TOKEN.findall(text[:60])
-    if not tokens or tokens[0].lower() not in _SUBJECTLESS or not text.startswith(tokens[0]):
+    if not tokens or not text.startswith(tokens[0]):
+        return False
+    if tokens[0] in _MODALS:
+        return len(tokens) > 1 and tokens[1] in BASES | AUXILIARIES
+    if tokens[0].lower() not in _SUBJECTLESS:
         return False
     if tokens[0].lower() not in _NOUNS_TOO:
         return True
@@ -217,7 +230,7 @@ def base_of(third_person: str) -> str:
 
 def is_verb_form(word: str) -> bool:
     """Whether the lower-case ``word`` is a form of a verb rather than a noun."""
-    return word in CERTAIN or word in _PLAIN or (len(word) > 4 and word.endswith(("ed", "ing")))
+    return word in CERTAIN or word in _PLAIN or word in _THIRD or (len(word) > 4 and word.endswith(("ed", "ing")))
 
 
 def _may_be_verb(before: str, word: str, after: str) -> bool:
