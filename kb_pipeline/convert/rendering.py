@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
 _PERMALINK: Final = re.compile(r"(?:^|[\s_-])(?:headerlink|anchor|hash-link|permalink)(?:$|\s)", re.IGNORECASE)
-_SIGNS: Final = frozenset(("¶", "#", "§", "🔗", ""))
+_SIGNS: Final = frozenset(("¶", "#", "§", "🔗", "", "[source]"))
 # A line of text that Markdown would read as a heading, a fence or a rule.
 _STRUCTURE: Final = re.compile(r"^(?=#{1,6}\s|`{3}|~{3}|(?:=+|-{2,}|_{3,}|\*{3,})\s*$)", re.MULTILINE)
 _SPACE: Final = re.compile(r"[^\S\n]+")

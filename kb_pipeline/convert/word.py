@@ -1,16 +1,18 @@
 """Word documents made safe for kreuzberg, whose reader loses what stands between words. Knows only WordprocessingML.
 
 Measured on kreuzberg 4.10: every ``&``, ``<`` and ``>`` of a paragraph is dropped ("latency < 5 ms" becomes "latency
-5 ms"), line breaks and tabs join the words around them, an equation inside a sentence moves in front of it. So each
-text part of the package is rewritten first: such characters become private ones that ``restored`` turns back.
+5 ms"), line breaks and tabs join the words around them, an equation inside a sentence moves in front of it, a list
+made by style is no list. So each text part of the package is rewritten first: such characters become private ones
+that ``restored`` turns back, the others what kreuzberg keeps.
 """
 
 from __future__ import annotations
 
+import copy
 import io
 import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from kb_pipeline.convert.markup import xml_root
@@ -22,6 +24,7 @@ _W: Final = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _M: Final = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _SPACE: Final = "{http://www.w3.org/XML/1998/namespace}space"
 _TEXT_PART: Final = re.compile(r"word/(?:document|footnotes|endnotes|header\d*|footer\d*|comments)\.xml")
+_STYLES: Final = "word/styles.xml"
 _PRIVATE: Final = str.maketrans("&<>", "\ue0f0\ue0f1\ue0f2")
 _RESTORED: Final = {0xE0F0: "&amp;", 0xE0F1: "&lt;", 0xE0F2: "&gt;"}
 _BREAKS: Final = {f"{_W}br": " ", f"{_W}cr": " ", f"{_W}tab": " ", f"{_W}noBreakHyphen": "-", f"{_W}softHyphen": ""}
@@ -31,9 +34,10 @@ def protected(package: bytes) -> bytes:
     """The package with its text parts rewritten. Raises ``zipfile.BadZipFile`` or ``lxml.etree.XMLSyntaxError``."""
     out = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(package)) as source, zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as target:
+        lists = _list_styles(source.read(_STYLES)) if _STYLES in source.namelist() else {}
         for member in source.infolist():
             data = source.read(member)
-            target.writestr(member.filename, _rewritten(data) if _TEXT_PART.fullmatch(member.filename) else data)
+            target.writestr(member.filename, _rewritten(data, lists) if _TEXT_PART.fullmatch(member.filename) else data)
     return out.getvalue()
 
 
@@ -42,7 +46,7 @@ def restored(markup: str) -> str:
     return markup.translate(_RESTORED)
 
 
-def _rewritten(part: bytes) -> bytes:
+def _rewritten(part: bytes, lists: Mapping[str, Element]) -> bytes:
     from lxml import etree  # heavy: loaded by a worker alone
 
     root = xml_root(part)
@@ -52,9 +56,24 @@ def _rewritten(part: bytes) -> bytes:
     for run in [*root.iter(f"{_W}r")]:
         for child in [*run.iterchildren(*_BREAKS)]:
             _replace(child, _BREAKS[child.tag])
+    for style in [*root.iter(f"{_W}pStyle")]:
+        properties, numbering = style.getparent(), lists.get(style.get(f"{_W}val", ""))
+        if numbering is not None and properties is not None and properties.find(f"{_W}numPr") is None:
+            properties.append(copy.deepcopy(numbering))
     for text in root.iter(f"{_W}t"):
         text.text = (text.text or "").translate(_PRIVATE)
     return bytes(etree.tostring(root, encoding="UTF-8", xml_declaration=True, standalone=True))
+
+
+def _list_styles(part: bytes) -> dict[str, Element]:
+    """Paragraph styles that number or mark their paragraphs ("List Bullet"), with how; numbered headings stay out."""
+    styles = {}
+    for style in xml_root(part).iter(f"{_W}style"):
+        numbering = style.find(f"{_W}pPr/{_W}numPr")
+        is_heading = style.find(f"{_W}pPr/{_W}outlineLvl") is not None
+        if numbering is not None and not is_heading:
+            styles[style.get(f"{_W}styleId", "")] = numbering
+    return styles
 
 
 def _replace(element: Element, text: str, *, in_run: bool = False) -> None:

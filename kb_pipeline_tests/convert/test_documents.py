@@ -104,6 +104,17 @@ def test_a_word_document_keeps_what_stands_between_words() -> None:
     assert text == "R&D: p95 < 5 ms &amp; > 1 <b>\n\none two eu-west\n"
 
 
+def test_a_list_made_by_style_is_a_list() -> None:
+    """Word's own "List Bullet" says in its style that it is one."""
+    style = (
+        '<w:style w:type="paragraph" w:styleId="ListBullet"><w:name w:val="List Bullet"/><w:pPr><w:numPr>'
+        '<w:numId w:val="1"/></w:numPr></w:pPr></w:style>'
+    )
+    package = docx(paragraph("Drain it.", "ListBullet"), paragraph("Restart it.", "ListBullet"))
+    styled = rezipped(package, "word/styles.xml", f'<w:styles xmlns:w="{W}">{style}</w:styles>')
+    assert convert(raw("a.docx", styled)).text == "- Drain it.\n- Restart it.\n"
+
+
 def test_an_equation_stays_in_its_sentence() -> None:
     """As TeX, where kreuzberg would move it in front of the paragraph."""
     power = "<m:sSup><m:e><m:r><m:t>10</m:t></m:r></m:e><m:sup><m:r><m:t>-6</m:t></m:r></m:sup></m:sSup>"
