@@ -73,6 +73,7 @@ _LEADS = _kinds("""
 _BODY = re.compile(r".*_body|(?:.*_)?declaration_list|statement_block|block|body_statement")
 _BLANK_LINES = re.compile(r"\n(?:[^\S\n]*\n)+")
 _MOST_CODE = 2_000_000
+_LONG_LINE = re.compile(r".{5000}")  # minified: to tell a node's place costs the length of its line
 _MOST_ERRORS = 0.1
 _DEEPEST = 12
 _WRAPPED = 6
@@ -90,7 +91,7 @@ def sections(text: str, name: str, sizes: Sizes) -> list[Section]:
 
 def _parsed(text: str, name: str) -> SgNode | None:
     language = _LANGUAGE_OF.get(name.rpartition(".")[2].lower())
-    if language is None or len(text) > _MOST_CODE:
+    if language is None or len(text) > _MOST_CODE or _LONG_LINE.search(text):
         return None
     root = SgRoot(text, language).root()
     if root.kind() == "ERROR":
@@ -162,8 +163,10 @@ class _Reader:
 
     def _line_start(self, offset: int, floor: int) -> int:
         """The start of the line where only indent precedes ``offset``, else ``offset``."""
-        line = max(self.text.rfind("\n", floor, offset) + 1, floor)
-        return offset if self.text[line:offset].strip() else line
+        line = offset
+        while line > floor and self.text[line - 1] in " \t":
+            line -= 1
+        return line if line == floor or self.text[line - 1] == "\n" else offset
 
 
 def _grouped(parts: Sequence[_Part], path: tuple[str, ...]) -> Section:

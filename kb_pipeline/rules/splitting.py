@@ -95,8 +95,8 @@ class _Row:
     def size(self, left: int, right: int) -> int:
         return self.bounds[right] - self.bounds[left]
 
-    def words(self, i: int) -> str:
-        return self.text[self.bounds[i] : self.bounds[i + 1]].strip()
+    def words(self, left: int, right: int) -> str:
+        return self.text[self.bounds[left] : self.bounds[right]].strip()
 
     def piece(self, left: int, right: int) -> Piece:
         kinds = {block.kind for block in self.blocks[left:right]}
@@ -108,7 +108,7 @@ def _natural_cuts(row: _Row, sizes: Sizes) -> list[int]:
     count = len(row.blocks)
     if row.size(0, count) < 2 * sizes.minimum:
         return []
-    heads = [i for i in range(1, count) if row.blocks[i].opens and _is_head(row.words(i), sizes)]
+    heads = [i for i in range(1, count) if row.blocks[i].opens and _is_head(row.words(i, i + 1), sizes)]
     cuts = [i for i, after in pairwise([*heads, count]) if row.size(i, after) >= sizes.minimum]
     if cuts and row.size(0, cuts[0]) < sizes.minimum:
         del cuts[0]
@@ -126,10 +126,11 @@ def _rank(words: str) -> float:
 
 
 def _fit(row: _Row, left: int, right: int, sizes: Sizes) -> Iterator[Piece]:
+    """The stretch whole if it fits, else halved and opened until every piece does."""
     if _fits(row, left, right, sizes):
         yield row.piece(left, right)
         return
-    ranks = [_rank(row.words(i)) + (not row.blocks[i].opens) for i in range(left, right)] if right - left > 1 else []
+    ranks = [_rank(row.words(i, i + 1)) + (not row.blocks[i].opens) for i in range(left, right)]
     waiting = [(left, right)]
     while waiting:
         start, end = waiting.pop()
@@ -145,7 +146,7 @@ def _fit(row: _Row, left: int, right: int, sizes: Sizes) -> Iterator[Piece]:
 
 def _fits(row: _Row, left: int, right: int, sizes: Sizes) -> bool:
     """Up to the maximum, or one unbreakable block beyond it with hardly anything around."""
-    size = row.size(left, right)
+    size = len(row.words(left, right))
     if size <= sizes.maximum:
         return True
     if size > WHOLE * sizes.maximum + sizes.minimum:
@@ -175,7 +176,7 @@ def _opened(row: _Row, i: int, sizes: Sizes) -> _Row:
 
 
 def _by_rungs(text: str, block: Block, start: int, end: int, sizes: Sizes) -> tuple[Block, ...]:
-    """The finest division that is still coarse: by the first means that divides at all."""
+    """The coarsest division there is: by the first means that divides at all."""
     kind: Kind = "code" if block.whole else block.kind
     for rung in range(block.rung, len(_RUNGS)):
         starts = [m.end() for m in _RUNGS[rung].finditer(text, start, end) if m.end() < end]

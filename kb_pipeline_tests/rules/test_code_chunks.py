@@ -116,12 +116,13 @@ def test_an_unknown_language_is_read_by_blank_lines(name: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["(" * 50_000, "{" * 50_000, "def f(:\n" * 2_000, "a=1\n\0\n", "x=[" + "1," * 50_000 + "]", "class A:\n" * 200],
-    ids=["parentheses", "braces", "broken", "nul", "one line", "nested"],
+    ["(" * 50_000, "{" * 50_000, "def f(:\n" * 2_000, "a=1\n\0\n", "a=f(1);" * 20_000, "class A:\n" * 200],
+    ids=["parentheses", "braces", "broken", "nul", "minified", "nested"],
 )
 def test_what_is_hardly_code_is_chunked_all_the_same(text: str) -> None:
     """Broken, minified or endless input loses nothing."""
     assert chunked(text, "a.py")
+    assert chunked(text, "a.js")
 
 
 def test_a_long_function_is_cut_at_its_blank_lines() -> None:
