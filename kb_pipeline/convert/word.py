@@ -72,6 +72,8 @@ def _list_styles(part: bytes) -> dict[str, Element]:
         numbering = style.find(f"{_W}pPr/{_W}numPr")
         is_heading = style.find(f"{_W}pPr/{_W}outlineLvl") is not None
         if numbering is not None and not is_heading:
+            if numbering.find(f"{_W}ilvl") is None:  # kreuzberg takes a list without a level for a bulleted one
+                numbering.insert(0, numbering.makeelement(f"{_W}ilvl", {f"{_W}val": "0"}))
             styles[style.get(f"{_W}styleId", "")] = numbering
     return styles
 
