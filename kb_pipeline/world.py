@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -125,16 +125,6 @@ class Engine(Protocol):
         """Gold questions of one item (one a style) and a hard negative drawn from its neighbours."""
 
 
-class Place(NamedTuple):
-    """Where a row stands: the documents it cites, and its stretch of ``doc_id`` (-1 where that is not known)."""
-
-    kind: str
-    doc_id: str
-    start: int
-    end: int
-    docs: tuple[str, ...]
-
-
 class Snapshot(Protocol):
     """One pinned generation of the index, masked documents hidden."""
 
@@ -155,8 +145,11 @@ class Snapshot(Protocol):
     def rows(self, ids: Sequence[str]) -> list[Row]:
         """Live rows by id, in the order asked; unknown ids are left out."""
 
-    def places(self, ids: Sequence[str]) -> dict[str, Place]:
-        """Where live rows stand, without reading them; unknown ids are left out."""
+    def passages(self, ids: Sequence[str]) -> dict[str, str]:
+        """The chunk row in which each row's stretch of its first document begins; ids that stand in none are left out."""
+
+    def documents(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """The documents that live rows cite; unknown ids are left out."""
 
     def count(self) -> dict[str, int]:
         """Live rows by kind."""
@@ -182,6 +175,9 @@ class Index(Protocol):
 
     def generations(self) -> list[str]:
         """Names of the retained generations, oldest first."""
+
+    def born(self, generation: str) -> float:
+        """When a generation was completed, in seconds since the epoch."""
 
     def live(self) -> str | None:
         """The generation that readers are served from."""

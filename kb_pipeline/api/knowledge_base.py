@@ -6,8 +6,9 @@ Every verb reads the settings as they are now, so an edited ``sources.yaml`` nee
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
 
@@ -118,6 +119,8 @@ class KnowledgeBase:
     def close(self) -> None:
         """End worker processes, inference threads and connections."""
         self.world.fetcher.close()
+        if "_reader" in vars(self):
+            self._reader.embedder.close()
         self.world.converter.close()
         self.world.embedder.close()
 
@@ -204,7 +207,13 @@ class KnowledgeBase:
             members = self._project(chosen).sources
             sources = tuple(s for s in members if not wanted.sources or s in wanted.sources)
             wanted = wanted.model_copy(update={"sources": sources or ("",)})
-        return search_(query, self.world, scope=wanted, k=k)
+        return search_(query, self._reader, scope=wanted, k=k)
+
+    @cached_property
+    def _reader(self) -> World:
+        """The world of one who only asks: a query's vector leaves no trace on disk."""
+        cache = VectorCache(self.kb.cache / "vectors", read_only=True)
+        return replace(self.world, embedder=open_embedder(self.settings.options.embedder, cache))
 
     def _project(self, name: str) -> Project:
         projects = {p.id: p for p in self.settings.projects}

@@ -22,7 +22,10 @@ def build_stage(run: Run, name: str, source_id: str | None = None) -> StageRepor
     if not stage.per_source:
         if name == WHOLE[0]:
             forget(run)
-        return whole(run, stage) if name in stale_stages(run) else _unchanged(run, name)
+        report = whole(run, stage) if name in stale_stages(run) else _unchanged(run, name)
+        if name == WHOLE[-1]:
+            _collect(run)
+        return report
     sources = {s.id: s for s in run.world.settings.sources}
     if source_id not in sources:
         raise KbError(
@@ -32,6 +35,14 @@ def build_stage(run: Run, name: str, source_id: str | None = None) -> StageRepor
             code="not-found",
         )
     return fetch(run, sources[source_id]) if stage.level == "fetch" else each(run, stage, sources[source_id])
+
+
+def _collect(run: Run) -> None:
+    """Drop old versions of documents that neither an inactive item nor a retained generation can cite."""
+    retained = run.world.index.generations()
+    cited = {version for entry in run.kb.manifest("tags") for version in entry.info.get("cites", ())}
+    if retained:
+        run.kb.collect_versions(frozenset(cited), run.world.index.born(retained[0]))
 
 
 def _unchanged(run: Run, name: str) -> StageReport:

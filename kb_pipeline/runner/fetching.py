@@ -37,7 +37,7 @@ def fetch(run: Run, source: Source) -> StageReport:
         "upstream": "",
         "version": visit.manifest.version(),
         "manifest": run.manifest_stat("raw", source.id),
-        "fingerprint": None if visit.failed else fingerprint,
+        "fingerprint": fingerprint,
         "at": run.now(),
     }
     run.keep_stamp("raw", source.id, stamp)

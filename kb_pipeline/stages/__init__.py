@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
+from kb_pipeline.convert import converter_versions
 from kb_pipeline.records import Chunk, Extraction, Record
 from kb_pipeline.stages import atomic_items, chunks, dedup, eval, index, live, normalized, raw, tags  # noqa: A004
 from kb_pipeline.world import Index
@@ -46,7 +47,6 @@ class Stage:
         return (self.run.__doc__ or "").strip()
 
 
-_CONVERTERS = ("trafilatura", "liteparse", "pypdf", "kreuzberg", "ftfy", "charset-normalizer", "puremagic")
 _ROWS = (
     Stage("raw", raw.run, "fetch"),
     Stage(
@@ -56,7 +56,7 @@ _ROWS = (
         needs=("raw",),
         modules=("kb_pipeline.convert",),
         options=("convert_memory_mb", "convert_seconds"),
-        libraries=(*_CONVERTERS, "py3langid"),
+        libraries=(*converter_versions(), "py3langid"),
     ),
     Stage(
         "chunks",

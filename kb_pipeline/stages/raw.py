@@ -31,6 +31,9 @@ def entry(fetched: Fetched, known: RawEntry | None, source: Source, now: datetim
             raise SourceUnavailable("is listed as unchanged but was never read.", where=f"{source.id}/{fetched.path}")
         return known.model_copy(
             update={
+                "uri": fetched.uri or known.uri,
+                "source_type": fetched.source_type if fetched.uri else known.source_type,
+                "effective_date": fetched.effective_date or known.effective_date,
                 "stat": fetched.stat or known.stat,
                 "etag": fetched.etag or known.etag,
                 "last_modified": fetched.last_modified or known.last_modified,

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from pydantic import ValidationError
 
@@ -35,7 +35,7 @@ class Codec:
 
     ``content(records, encoded)`` hashes the declared content fields: what the next stage's work depends on.
     ``editable`` says that people edit these files, so that foreign bytes are kept, not overwritten; ``versioned`` that
-    a replaced text is kept under its hash.
+    a replaced text is kept under its hash. ``facts(records)`` is what the manifest notes of them.
     """
 
     encode: Callable[[str, Sequence[Record]], dict[str, bytes]]
@@ -43,6 +43,7 @@ class Codec:
     content: Callable[[Sequence[Record], Mapping[str, bytes]], str]
     editable: bool = False
     versioned: bool = False
+    facts: Callable[[Sequence[Record]], Mapping[str, Any]] = lambda _: {}
 
 
 def json_lines(records: Sequence[Record]) -> bytes:
@@ -136,6 +137,12 @@ def _encode_item(key: str, records: Sequence[Record]) -> dict[str, bytes]:
     return {f"items/{category_folder(item.primary_category)}/{key}.json": pretty(item)}
 
 
+def _item_facts(records: Sequence[Record]) -> dict[str, Any]:
+    """Which kept versions an inactive item is proven by: what must not be collected."""
+    item = cast(Item, records[0])
+    return {} if item.status == "active" else {"cites": sorted({s.version for s in item.sources})}
+
+
 def _decode_item(paths: Sequence[str], read: Read) -> tuple[Record, ...]:
     return (parse(Item, paths[0], read(paths[0])),)
 
@@ -146,6 +153,6 @@ CODECS: Mapping[str, Codec] = {
     "chunks": _lines_in("chunks", Chunk, _chunk_content),
     "atomic_items": _lines_in("atomic_items", Extraction),
     "dedup": _lines_in("dedup", {"decisions": DedupDecision, "clusters": Cluster}),
-    "tags": Codec(_encode_item, _decode_item, _content, editable=True),
+    "tags": Codec(_encode_item, _decode_item, _content, editable=True, facts=_item_facts),
     "eval": _lines_in("eval", {"qa_gold": Question, "human_gold": Question, "ranks": Rank, "results": EvalResult}),
 }

@@ -174,7 +174,7 @@ class Kb:
             made=len(group.records),
             rejected=group.rejected,
             quarantined=group.quarantined,
-            info=group.info,
+            info=group.info or (CODECS[stage].facts(group.records) if group.records else {}),
         )
         return entry, files
 
@@ -190,10 +190,11 @@ class Kb:
         """Where a kept old version of a document lies."""
         return self.folder / "normalized" / ".versions" / f"{version}.md"
 
-    def collect_versions(self, cited: frozenset[str]) -> int:
-        """Drop the kept versions that nothing cites; how many."""
+    def collect_versions(self, cited: frozenset[str], since: float) -> int:
+        """Drop the kept versions that nothing cites and that were replaced before ``since``; how many."""
         folder = self.folder / "normalized" / ".versions"
-        return remove([p for p in folder.glob("*.md") if p.stem not in cited], self.folder)
+        kept = (p for p in folder.glob("*.md") if p.stem not in cited)
+        return remove([p for p in kept if p.stat().st_mtime < since], self.folder)
 
     # --- what runs leave behind ----------------------------------------------------------------------------------
 

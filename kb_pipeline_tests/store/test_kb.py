@@ -105,8 +105,10 @@ def test_replaced_text_is_kept_under_its_hash(kb: Kb) -> None:
         kb.commit("normalized", "s", kb.manifest("normalized", "s"), [Group(key="s/d.md", records=(document,))])
     kept = kb.version_path(file_hash(b"One.\n"))
     assert kept.read_text() == "One.\n"
-    assert kb.collect_versions(frozenset({kept.stem})) == 0
-    assert kb.collect_versions(frozenset()) == 1
+    later = kept.stat().st_mtime + 1
+    assert kb.collect_versions(frozenset({kept.stem}), later) == 0
+    assert kb.collect_versions(frozenset(), later - 2) == 0
+    assert kb.collect_versions(frozenset(), later) == 1
 
 
 def meta() -> Meta:
@@ -160,7 +162,7 @@ def test_older_schema_is_migrated_with_a_message(kb: Kb) -> None:
 
 def test_manifest_version_ignores_order_and_failures(tmp_path: Path) -> None:
     """The data version covers live outputs only, whatever their order."""
-    a, b = Entry(key="a", outputs={"a": "1"}), Entry(key="b", outputs={"b": "2"})
+    a, b = Entry(key="a", content="1"), Entry(key="b", content="2")
     failed = Entry(key="c", failed="no text")
     path = tmp_path / "manifest.jsonl"
     assert Manifest(path, [a, b]).version() == Manifest(path, [b, failed, a]).version()

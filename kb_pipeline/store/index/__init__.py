@@ -101,6 +101,10 @@ class LocalIndex:
         """Names of the retained generations, oldest first."""
         return generations.names(self._folder)
 
+    def born(self, generation: str) -> float:
+        """When a generation was completed, in seconds since the epoch."""
+        return (self._folder / generation / generations.MANIFEST).stat().st_mtime
+
     def live(self) -> str | None:
         """The generation that readers are served from."""
         return generations.current(self._folder)

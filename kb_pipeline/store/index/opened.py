@@ -3,13 +3,13 @@
 Rows are numbered through all segments (a *position*); rows replaced or removed since are dead.
 """
 
-from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from kb_pipeline.errors import KbError, NotFound
 from kb_pipeline.store.index import generations, rows, scan
@@ -17,6 +17,7 @@ from kb_pipeline.store.index.lexical import Lexicon
 from kb_pipeline.store.index.scan import Flags, Positions
 
 SEGMENTS, WORDS, DEAD = "seg", "lex", "dead"
+PASSAGE = "chunk"
 
 
 class Generation:
@@ -65,7 +66,7 @@ class Generation:
 
     def ids(self, positions: Positions) -> list[str]:
         """The ids of the rows at these positions, in order."""
-        return list(self._ids.take(pa.array(positions)).to_pylist())
+        return list(self._ids[positions].tolist())
 
     def positions(self, keys: rows.Keys) -> Positions:
         """Where the live rows of these keys stand; -1 where there is none."""
@@ -74,20 +75,22 @@ class Generation:
         at = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
         return np.where(self._keys[at] == keys, self._positions[at], -1)
 
-    def take(self, positions: Positions, columns: Sequence[str] = rows.SCHEMA.names) -> pa.Table:
+    def take(self, positions: Positions) -> pa.Table:
         """The rows at these positions, in order."""
         segments = np.searchsorted(self.first, positions, side="right") - 1
-        order = np.argsort(segments, kind="stable")
+        present = np.unique(segments).tolist()
         parts = [
-            self.tables[segment].select(columns).take(pa.array(positions[segments == segment] - self.first[segment]))
-            for segment in np.unique(segments)
+            self.tables[segment].take(pa.array(positions[segments == segment] - self.first[segment]))
+            for segment in present
         ]
-        table = pa.concat_tables(parts) if parts else rows.SCHEMA.empty_table().select(columns)
-        return table.take(pa.array(np.argsort(order, kind="stable")))
+        if len(parts) == 1:
+            return parts[0]
+        table = pa.concat_tables(parts) if parts else rows.SCHEMA.empty_table()
+        return table.take(pa.array(np.argsort(np.argsort(segments, kind="stable"), kind="stable")))
 
     @cached_property
-    def _ids(self) -> pa.Array:
-        return self.column("id").combine_chunks()
+    def _ids(self) -> npt.NDArray[np.object_]:
+        return np.array(self.column("id").to_pylist(), dtype=np.object_)
 
     @cached_property
     def cited(self) -> "Citations":
@@ -96,40 +99,58 @@ class Generation:
 
     @cached_property
     def originated(self) -> "Citations":
-        """Whose own words each row is; a row that names no origin has those of all documents it cites."""
+        """Whose own words each row is; a row that names no origin has those of its first document."""
         return Citations(self.column("origins"), self.column("doc_id"))
+
+    @cached_property
+    def passages(self) -> Positions:
+        """For each row the position of the live chunk in which it begins; -1 where there is none."""
+        start, end = (self.column(name).to_numpy().astype(np.int64) for name in ("start", "end"))
+        docs = self.column("doc_id").combine_chunks().dictionary_encode().indices.to_numpy().astype(np.int64)
+        chunk = np.asarray(pc.equal(self.column("kind"), PASSAGE).to_numpy(), dtype=np.bool_) & self.live
+        order = np.lexsort((start, docs))
+        order = order[chunk[order]]
+        found = np.full(len(start), -1, dtype=np.int64)
+        if len(order):
+            stride = int(start.max(initial=0)) + 1
+            before = np.searchsorted(docs[order] * stride + start[order], docs * stride + start, side="right") - 1
+            candidate = order[np.maximum(before, 0)]
+            inside = (before >= 0) & (docs[candidate] == docs) & (start < end[candidate]) & ~chunk
+            found[inside] = candidate[inside]
+        return found
 
 
 class Citations:
     """A many-to-many relation of positions and documents, for questions about all rows at once."""
 
     def __init__(self, docs: pa.ChunkedArray, fallback: pa.ChunkedArray) -> None:
-        lists = docs.to_pylist()
-        pairs = [
-            (position, doc)
-            for position, (several, one) in enumerate(zip(lists, fallback.to_pylist(), strict=True))
-            for doc in (several or ([one] if one else []))
+        several = [
+            names or ([one] if one else []) for names, one in zip(docs.to_pylist(), fallback.to_pylist(), strict=True)
         ]
-        self._count = len(lists)
-        self._documents = sorted({doc for _, doc in pairs})
-        numbers = {doc: number for number, doc in enumerate(self._documents)}
-        self._rows = np.array([position for position, _ in pairs], dtype=np.int64)
-        self._docs: npt.NDArray[np.int64] = np.array([numbers[doc] for _, doc in pairs], dtype=np.int64)
+        self.documents = sorted({name for names in several for name in names})
+        numbers = {name: number for number, name in enumerate(self.documents)}
+        counts = [len(names) for names in several]
+        self._rows = np.repeat(np.arange(len(several)), counts)
+        self._docs = np.array([numbers[name] for names in several for name in names], dtype=np.int64)
+        self._first = np.cumsum([0, *counts])
+
+    def of(self, position: int) -> list[str]:
+        """The documents of one row."""
+        return [self.documents[number] for number in self._docs[self._first[position] : self._first[position + 1]]]
 
     def touching(self, wanted: frozenset[str]) -> Flags:
         """Which rows name at least one of these documents."""
-        return self._touching(np.fromiter((doc in wanted for doc in self._documents), np.bool_, len(self._documents)))
+        return self._touching(self._among(wanted))
 
     def only(self, wanted: frozenset[str]) -> Flags:
         """Which rows name documents, all of them among these."""
-        inside = np.fromiter((doc in wanted for doc in self._documents), np.bool_, len(self._documents))
+        inside = self._among(wanted)
         return self._touching(inside) & ~self._touching(~inside)
 
-    def documents(self) -> list[str]:
-        """Every document that a row names, sorted."""
-        return self._documents
+    def _among(self, wanted: frozenset[str]) -> Flags:
+        return np.fromiter((name in wanted for name in self.documents), np.bool_, len(self.documents))
 
     def _touching(self, chosen: Flags) -> Flags:
-        flags = np.zeros(self._count, dtype=np.bool_)
+        flags = np.zeros(len(self._first) - 1, dtype=np.bool_)
         flags[self._rows[chosen[self._docs]]] = True
         return flags

@@ -52,8 +52,11 @@ def to_table(rows: Sequence[Row]) -> pa.Table:
 
 
 def to_rows(table: pa.Table) -> list[Row]:
-    """The rows of a table of ``SCHEMA``."""
-    return [Row(**values) for values in table.select(FIELDS).to_pylist()]
+    """The rows of a table of ``SCHEMA``, not validated again: they were when it was made."""
+    return [
+        Row.model_construct(**{name: tuple(value) if isinstance(value, list) else value for name, value in row.items()})
+        for row in table.select(FIELDS).to_pylist()
+    ]
 
 
 def write_segment(path: Path, table: pa.Table) -> None:

@@ -15,6 +15,7 @@ import simsimd
 from kb_pipeline.world import Vectors
 
 Codes = npt.NDArray[np.int8]
+Distances = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 Positions = npt.NDArray[np.int64]
 
@@ -52,24 +53,26 @@ def read_block(stem: Path, first: int, count: int, dim: int) -> Block:
     return Block(first, codes, exact)
 
 
-def nearest(query: Vectors, blocks: Sequence[Block], allowed: Flags, k: int) -> tuple[Positions, Vectors]:
-    """Positions and cosines of the ``k`` best allowed rows, best first.
-
-    ``query`` is a unit vector ``(dim,)``, ``allowed`` one flag a row of the generation.
-    """
-    if not blocks or k < 1:
-        return np.empty(0, np.int64), np.empty(0, np.float32)
+def distances(query: Vectors, blocks: Sequence[Block], count: int) -> Distances:
+    """The int8 cosine distance of each of ``count`` rows from the unit vector ``query`` ``(dim,)``; inf without vector."""
+    found = np.full(count, np.inf)
     coded = quantise(query[None, :])
-    distances = np.full(len(allowed), np.inf)
     for block in blocks:
-        distances[block.first : block.first + len(block.codes)] = simsimd.cdist(coded, block.codes, "cosine")
-    distances[~allowed] = np.inf
-    wanted = min(k * _RESCORED, len(distances))
-    near = np.argpartition(distances, wanted - 1)[:wanted].astype(np.int64)
-    near = np.sort(near[np.isfinite(distances[near])])
-    scores = np.empty(len(near), np.float32)
+        found[block.first : block.first + len(block.codes)] = simsimd.cdist(coded, block.codes, "cosine")
+    return found
+
+
+def nearest(
+    query: Vectors, near: Distances, blocks: Sequence[Block], allowed: Flags, k: int
+) -> tuple[Positions, Vectors]:
+    """Positions and exact cosines of the ``k`` best allowed rows, best first; ``near`` are their ``distances``."""
+    near = np.where(allowed, near, np.inf)
+    wanted = min(k * _RESCORED, len(near))
+    rough = np.argpartition(near, wanted - 1)[:wanted] if wanted else np.empty(0, np.int64)
+    rough = np.sort(rough[np.isfinite(near[rough])]).astype(np.int64)
+    scores = np.empty(len(rough), np.float32)
     for block in blocks:
-        low, high = np.searchsorted(near, (block.first, block.first + len(block.codes)))
-        scores[low:high] = block.exact[near[low:high] - block.first] @ query
+        low, high = np.searchsorted(rough, (block.first, block.first + len(block.codes)))
+        scores[low:high] = block.exact[rough[low:high] - block.first] @ query
     best = np.argsort(-scores, kind="stable")[:k]
-    return near[best], scores[best]
+    return rough[best], scores[best]

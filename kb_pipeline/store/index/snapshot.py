@@ -12,8 +12,8 @@ from kb_pipeline.errors import StoreError
 from kb_pipeline.records import Row, Scope
 from kb_pipeline.store.index import rows, scan, sql
 from kb_pipeline.store.index.opened import Generation
-from kb_pipeline.store.index.scan import Flags, Positions
-from kb_pipeline.world import Place, Vectors
+from kb_pipeline.store.index.scan import Distances, Flags, Positions
+from kb_pipeline.world import Vectors
 
 _SCOPES = 32
 """Scopes remembered: a person's or an agent's few, not every document ever asked for."""
@@ -23,9 +23,6 @@ _OF_A_DOCUMENT |= {"end": 0, "previous": "", "next": ""}
 """Fields that tell of the row's first document, blank once that is masked."""
 
 
-_PLACE = ("id", "kind", "doc_id", "start", "end", "docs")
-
-
 class LocalSnapshot:
     """One generation under one mask; serves any number of requests at once and keeps what they share."""
 
@@ -33,6 +30,7 @@ class LocalSnapshot:
         self.generation = generation.name
         self._all, self._masked, self._embedder = generation, masked, embedder
         self._scopes: dict[Scope, Flags] = {}
+        self._scanned: tuple[bytes, Distances] = b"", np.empty(0)
 
     def lexical(self, tokens: Mapping[str, float], k: int, scope: Scope) -> list[tuple[str, float]]:
         """The ``k`` best rows by BM25 over analysed tokens (token to weight): ``(row id, score)``, best first."""
@@ -54,7 +52,7 @@ class LocalSnapshot:
                 where=str(self._all.folder),
                 cure="Run `kb build`, or set the embedder back.",
             )
-        return self._named(*scan.nearest(query, self._all.blocks, self._allowed(scope), k))
+        return self._named(*scan.nearest(query, self._distances(query), self._all.blocks, self._allowed(scope), k))
 
     def idf(self, tokens: Sequence[str]) -> dict[str, float]:
         """Inverse document frequency, ``ln(1 + (N - n + 0.5) / (n + 0.5))``, of each token (Robertson, as BM25's)."""
@@ -66,10 +64,18 @@ class LocalSnapshot:
         """Live rows by id, in the order asked; unknown ids are left out."""
         return [self._shown(row) for row in rows.to_rows(self._all.take(self._seen(ids)))]
 
-    def places(self, ids: Sequence[str]) -> dict[str, Place]:
-        """Where live rows stand, without reading them; unknown ids are left out."""
-        table = self._all.take(self._seen(ids), _PLACE)
-        return {row.pop("id"): self._place(**row) for row in table.to_pylist()}
+    def passages(self, ids: Sequence[str]) -> dict[str, str]:
+        """The chunk row in which each row's stretch of its first document begins; ids that stand in none are left out."""
+        units = self._seen(ids)
+        chunks = self._all.passages[units]
+        standing = (chunks >= 0) & self._visible[chunks]
+        return dict(zip(self._all.ids(units[standing]), self._all.ids(chunks[standing]), strict=True))
+
+    def documents(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """The documents that live rows cite; unknown ids are left out."""
+        seen, cited = self._seen(ids), self._all.cited
+        docs = (tuple(doc for doc in cited.of(position) if doc not in self._masked) for position in seen.tolist())
+        return dict(zip(self._all.ids(seen), docs, strict=True))
 
     def count(self) -> dict[str, int]:
         """Live rows by kind."""
@@ -96,6 +102,14 @@ class LocalSnapshot:
         ids = self._all.ids(positions)
         return sorted(zip(ids, scores.tolist(), strict=True), key=lambda hit: (-hit[1], hit[0]))
 
+    def _distances(self, query: Vectors) -> Distances:
+        """Those of the last query are kept: one search asks for several scopes."""
+        name, distances = self._scanned
+        if name != query.tobytes():
+            distances = scan.distances(query, self._all.blocks, len(self._all.live))
+            self._scanned = query.tobytes(), distances
+        return distances
+
     @cached_property
     def _visible(self) -> Flags:
         return self._all.live & ~self._all.originated.only(self._masked) if self._masked else self._all.live
@@ -110,7 +124,7 @@ class LocalSnapshot:
             if scope.categories:
                 allowed &= self._having("category", scope.categories)
             if scope.sources:
-                docs = self._all.cited.documents()
+                docs = self._all.cited.documents
                 allowed &= self._citing(doc for doc in docs if doc.partition("/")[0] in scope.sources)
             if scope.docs:
                 allowed &= self._citing(scope.docs)
@@ -130,12 +144,6 @@ class LocalSnapshot:
         positions = self._all.positions(rows.keys(ids))
         positions = positions[positions >= 0]
         return positions[self._visible[positions]]
-
-    def _place(self, kind: str, doc_id: str, start: int, end: int, docs: Sequence[str]) -> Place:
-        shown = tuple(doc for doc in docs if doc not in self._masked)
-        if doc_id in self._masked:
-            return Place(kind, next(iter(shown), ""), -1, -1, shown)
-        return Place(kind, doc_id, start, end, shown)
 
     def _shown(self, row: Row) -> Row:
         """A row as it stands without the masked documents."""
