@@ -99,7 +99,7 @@ class _Nodes:
     def load(self, wanted: Iterable[str]) -> None:
         """Read these drafts, each document once."""
         by_doc: dict[str, set[Key]] = {}
-        for node in set(wanted) - self._drafts.keys():
+        for node in {node for node in wanted if node not in self._drafts}:
             first = self.places[node][0]
             by_doc.setdefault(first.doc_id, set()).add((first.chunk_hash, node))
         for doc in sorted(by_doc):
@@ -109,7 +109,8 @@ class _Nodes:
 
     def side(self, node: str) -> Side:
         """What a judge may see of a draft."""
-        self.load([node])
+        if node not in self._drafts:
+            self.load([node])
         d = self._drafts[node]
         return Side(
             statement=d.statement, detail=d.detail, context=d.context, entities=d.entities, item_type=d.item_type
