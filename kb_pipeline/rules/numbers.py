@@ -199,7 +199,7 @@ def _unit_at(text: str, end: int) -> tuple[str, Kind, int]:
         return _SPELLINGS.get(m["attached"], m["attached"]), "size", m.end()
     word = m["apart"][1:]
     if word in SYMBOLS or "/" in word:
-        return _SPELLINGS.get(word, word), *(("size", m.end()) if word.endswith("B") else ("number", end))
+        return _SPELLINGS.get(word, word), "size" if word.endswith("B") else "number", m.end()
     word = singular(word.lower())
     return ("" if word in _NOT_UNITS else _SPELLINGS.get(word, word)), "number", end
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from kb_pipeline.engines.extractive.markup import code_spans
-from kb_pipeline.engines.extractive.verbs import is_verb_form
+from kb_pipeline.engines.extractive.verbs import is_imperative
 from kb_pipeline.rules.words import FUNCTION_WORDS, words
 
 MOST = 12
@@ -89,8 +89,10 @@ def _trimmed(name: str) -> Iterator[str]:
 def _at_beginning(name: str, known: frozenset[str]) -> Iterator[str]:
     """The name that begins a sentence, its first word only if it is known or another capital follows at once."""
     first, _, rest = name.partition(" ")
-    is_run = re.match(r"[A-Z][a-z]", rest) and not is_verb_form(first.lower())
-    if first in known or (is_run and first.lower() not in FUNCTION_WORDS and not first.endswith("ly")):
+    is_run = (
+        re.match(r"[A-Z][a-z]", rest) and not is_imperative(f"{first} the") and not first.endswith(("ly", "ing", "ed"))
+    )
+    if first in known or (is_run and first.lower() not in FUNCTION_WORDS):
         yield from _trimmed(name)
     elif rest:
         yield from _trimmed(rest)

@@ -30,7 +30,7 @@ _JOINT = re.compile(r";\s+(?:and\s+)?|,\s+and\s+(?!then\b|also\b)|,\s+which\s+me
 _GOVERNS = re.compile(
     r"\b(?:that|whether|if|when|because|although|though|since|unless|while|whereas|until|once|so|both|either|neither)\b"
 )
-_OPENS_WITH_CONDITION = words(
+CONDITIONS = words(
     "after along among as at before between by despite during for from given if in on once over provided since "
     "through to under unless until upon using via when where while with within without although though because "
     "whereas"
@@ -177,7 +177,7 @@ def _in_brackets(text: str, at: int) -> bool:
 def _independent(left: str, right: str) -> bool:
     """Whether both halves hold a finite verb, the right one its own subject, and nothing governs the two together."""
     words_left = left.lower().split()
-    if len(words_left) < 3 or words_left[0].strip(",") in _OPENS_WITH_CONDITION or _GOVERNS.search(left.lower()):
+    if len(words_left) < 3 or words_left[0].strip(",") in CONDITIONS or _GOVERNS.search(left.lower()):
         return False
     if _POINTS_BACK.search(right):
         return False
@@ -188,7 +188,7 @@ def _has_subject(text: str) -> bool:
     """Whether ``text`` begins with a noun phrase of its own and a certain verb follows it soon."""
     tokens = text.split()
     first = tokens[0].lower().strip(",") if tokens else ""
-    if len(tokens) < 4 or first in _ANAPHORA or first in _OPENS_WITH_CONDITION:
+    if len(tokens) < 4 or first in _ANAPHORA or first in CONDITIONS:
         return False
     is_name = any(ch.isupper() or ch.isdigit() or ch == "_" for ch in tokens[0])
     if not (first in _ARTICLES or is_name or (first not in BASES and not is_certain(first) and first.endswith("s"))):

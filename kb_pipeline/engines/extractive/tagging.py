@@ -10,11 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from kb_pipeline.engines.extractive.verbs import is_imperative, is_verb_form
+from kb_pipeline.engines.extractive.phrases import VAGUE, noun_phrases
 from kb_pipeline.records import UNCLASSIFIED, Item, Tagging, Taxonomy
 from kb_pipeline.rules.ids import canonical
 from kb_pipeline.rules.taxonomy import Phrasebook, phrase, tag_form, vocabulary
-from kb_pipeline.rules.words import FUNCTION_WORDS, words
 from kb_pipeline.world import Embedder
 
 KEYWORD_BONUS, MOST_KEYWORDS = 0.06, 3
@@ -145,30 +144,17 @@ def _verbatim(name: str) -> str:
 
 
 def _from_words(statement: str, names: Sequence[str]) -> Iterator[str]:
-    """Plain names, then noun-like words: the ends of runs of words that are neither function words nor verbs."""
+    """Plain names, then noun-like phrases of the statement, those of two words first."""
     yield from (tag_form(name) for name in names if name.isalpha() and name.islower())
-    runs: list[list[str]] = [[]]
-    for n, word in enumerate(re.findall(r"[^\W\d_][\w-]*|[.,;:()]", statement)):
-        lower = word.lower()
-        plain = len(word) > 2 and lower not in FUNCTION_WORDS and lower not in _VAGUE and not lower.endswith("ly")
-        if not plain or is_verb_form(lower) or (n == 0 and is_imperative(statement)):
-            runs.append([])
-        else:
-            runs[-1].append(word)
-    for run in sorted((run for run in runs if run), key=lambda run: -min(len(run), 2)):
-        if _is_tag(tag := tag_form(" ".join(run[-2:]))):
+    for found in sorted(noun_phrases(statement), key=lambda found: -len(found.split())):
+        if _is_tag(tag := tag_form(found)):
             yield tag
 
 
 def _is_tag(tag: str) -> bool:
-    told = re.search(r"[^\W\d_]{2}", tag) is not None and tag not in _VAGUE
+    told = re.search(r"[^\W\d_]{2}", tag) is not None and tag not in VAGUE
     return told and len(tag) <= _LONGEST_TAG and tag.count("-") < _MOST_WORDS
 
 
 _CODE = re.compile(r"[._/:\[@]|^--")
 _PERSON = re.compile(r"[A-ZÀ-Þ][a-zà-ÿ]+(?: [A-ZÀ-Þ][a-zà-ÿ]+)+")
-_VAGUE = words(
-    "zero one two three four five six seven eight nine ten twenty hundred thousand million alone anyone anything case "
-    "day example everyone everything fact first kind last lot nobody nothing number part people plus same second "
-    "someone something sort thing third time way get post put patch"
-)

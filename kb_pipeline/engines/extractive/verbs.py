@@ -228,9 +228,19 @@ def base_of(third_person: str) -> str:
     return _BASE_OF.get(third_person, "")
 
 
-def is_verb_form(word: str) -> bool:
-    """Whether the lower-case ``word`` is a form of a verb rather than a noun."""
-    return word in CERTAIN or word in _PLAIN or word in _THIRD or (len(word) > 4 and word.endswith(("ed", "ing")))
+def is_plain_verb(word: str) -> bool:
+    """Whether ``word`` is the base of a verb that is rarely a noun."""
+    return word in _PLAIN
+
+
+def is_verb_form(word: str, after: str = "") -> bool:
+    """Whether the lower-case ``word`` is a finite verb or a participle, judged by itself and the word ``after`` it.
+
+    What is as often a noun (``requests``, ``process``) is a verb before an article; a form in -ing is a noun.
+    """
+    if word in CERTAIN or (len(word) > 4 and word.endswith("ed") and not word.endswith("eed")):
+        return True
+    return word in BASES | _THIRD and after in _DETERMINERS
 
 
 def _may_be_verb(before: str, word: str, after: str) -> bool:
