@@ -146,7 +146,7 @@ class Snapshot(Protocol):
         """Live rows by id, in the order asked; unknown ids are left out."""
 
     def passages(self, ids: Sequence[str]) -> dict[str, str]:
-        """The chunk row in which each row's stretch of its first document begins; ids that stand in none are left out."""
+        """The chunk row in which each row begins, in its first document; ids that stand in none are left out."""
 
     def documents(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
         """The documents that live rows cite; unknown ids are left out."""

@@ -1,8 +1,8 @@
 """The read side's search: a query to ranked rows or documents of one generation. Knows no backend and no file.
 
-Five lists are asked for: words and meaning of the *units* (items, pages, bursts), words and meaning of the *passages*
-(chunks) they stand in, and the rows that hold what was pasted (codes, flags, names). A passage passes its score on to
-the units that stand in it, and is a hit of its own only where none of them was found.
+Three lists are asked for twice, of *units* (items, pages, bursts) and of *passages* (the chunks they stand in): by
+words, by meaning, and by what was pasted (codes, flags, names). A passage passes its score on to the units that stand
+in it, and is a hit of its own only where none of them was found.
 """
 
 import re
@@ -15,7 +15,7 @@ from kb_pipeline.records import Hit, Row, Scope, SearchResult
 from kb_pipeline.rules import fusion
 from kb_pipeline.rules.analyser import exact_forms, fold, query_tokens
 from kb_pipeline.rules.fusion import Ranked
-from kb_pipeline.world import Place, Snapshot, World
+from kb_pipeline.world import Snapshot, World
 
 PASSAGE = "chunk"
 UNITS = ("item", "page", "burst")
@@ -25,9 +25,10 @@ RARE_IDF = 4.0
 RARE_SHARE = 0.6
 """In a small index, where none reaches 4.0: rare is this share of the frequency of a token that no row holds."""
 
+_OF_PASSAGES = ("passage words", "passage meaning", "passage exact")
 _ABSENT = "\0"
 _VERBATIM_TOKENS = 3
-_SPARE = 20
+_SPARE = 10
 
 
 @dataclass(frozen=True)
@@ -43,8 +44,12 @@ class Ranking:
     per_document: int | None = None
 
 
-HITS = Ranking({"words": 0.7, "meaning": 1.0, "passage_words": 1.0, "passage_meaning": 0.5, "exact": 1.0})
-DOCUMENTS = Ranking({"words": 0.0, "meaning": 1.0, "passage_words": 1.0, "passage_meaning": 0.5, "exact": 0.0})
+HITS = Ranking(
+    {"words": 0.7, "meaning": 1.0, "exact": 1.0} | {"passage words": 1.0, "passage meaning": 0.5, "passage exact": 0.5}
+)
+DOCUMENTS = Ranking(
+    {"words": 0.0, "meaning": 1.0, "exact": 0.0} | {"passage words": 1.0, "passage meaning": 0.5, "passage exact": 0.0}
+)
 
 _EVERYWHERE = Scope()
 
@@ -66,8 +71,7 @@ def search(
     with world.index.snapshot(generation) as snapshot:
         started = time.perf_counter()
         lists = _lists(query, world, snapshot, scope, ranking.depth)
-        places = snapshot.places(list({row for ranked in lists.values() for row, _ in ranked}))
-        found = _fused(lists, _units_of(lists, places, scope), ranking)
+        found = _fused(lists, _units_of(lists, snapshot, scope), ranking)
         hits = _hits(query, found, fusion.ranks(lists), snapshot, k, ranking)
         return SearchResult(query=query, generation=snapshot.generation, ms=_since(started), hits=hits)
 
@@ -88,8 +92,8 @@ def documents(
     _check(query, k)
     with world.index.snapshot(generation) as snapshot:
         lists = _lists(query, world, snapshot, scope, ranking.depth)
-        places = snapshot.places(list({row for ranked in lists.values() for row, _ in ranked}))
-        found = _fused(lists, lambda row: places[row].docs or (places[row].doc_id,), ranking)
+        cited = snapshot.documents(list({row for ranked in lists.values() for row, _ in ranked}))
+        found = _fused(lists, cited.__getitem__, ranking)
         return sorted(found.items(), key=lambda entry: (-entry[1], entry[0]))[:k]
 
 
@@ -105,30 +109,28 @@ def _since(started: float) -> float:
 
 
 def _lists(query: str, world: World, snapshot: Snapshot, scope: Scope, depth: int) -> dict[str, Ranked]:
-    """The five lists. Passages bear no category: they are read wherever the scope's documents are."""
-    tokens, vector = query_tokens(query), world.embedder.embed([query])[0]
+    """The six lists. Passages bear no category: they are read wherever the scope's documents are."""
+    tokens, vector, pasted = query_tokens(query), world.embedder.embed([query])[0], _pasted(query, snapshot)
     kinds = tuple(kind for kind in scope.kinds or UNITS if kind != PASSAGE)
-    units = scope.model_copy(update={"kinds": kinds})
-    passages = scope.model_copy(update={"kinds": (PASSAGE,), "categories": ()})
-    return {
-        "words": snapshot.lexical(tokens, depth, units) if kinds else [],
-        "meaning": snapshot.vector(vector, depth, units) if kinds else [],
-        "passage_words": snapshot.lexical(tokens, depth, passages),
-        "passage_meaning": snapshot.vector(vector, depth, passages),
-        "exact": _holding(query, snapshot, scope, depth),
-    }
+    scopes = {"": scope.model_copy(update={"kinds": kinds})} if kinds else {}
+    scopes["passage "] = scope.model_copy(update={"kinds": (PASSAGE,), "categories": ()})
+    lists: dict[str, Ranked] = {}
+    for prefix, within in scopes.items():
+        lists[f"{prefix}words"] = snapshot.lexical(tokens, depth, within)
+        lists[f"{prefix}meaning"] = snapshot.vector(vector, depth, within)
+        lists[f"{prefix}exact"] = snapshot.covering(pasted, depth, within) if pasted else []
+    return lists
 
 
-def _holding(query: str, snapshot: Snapshot, scope: Scope, depth: int) -> Ranked:
-    """Rows by how much they hold of what was pasted and is rare, each piece in its most specific form that exists."""
+def _pasted(query: str, snapshot: Snapshot) -> dict[str, float]:
+    """The rare tokens among what was pasted, to their rarity; each piece in its most specific form that exists."""
     pasted = exact_forms(query)
     if not pasted:
-        return []
+        return {}
     idf = snapshot.idf([_ABSENT, *{form for forms in pasted for form in forms}])
     rare = min(RARE_IDF, RARE_SHARE * idf[_ABSENT])
     specific = (next((form for form in forms if idf[form] < idf[_ABSENT]), None) for forms in pasted)
-    weights = {form: idf[form] for form in specific if form and not form.isalpha() and idf[form] >= rare}
-    return snapshot.covering(weights, depth, scope) if weights else []
+    return {form: idf[form] for form in specific if form and not form.isalpha() and idf[form] >= rare}
 
 
 def _fused(lists: Mapping[str, Ranked], targets: Callable[[str], Iterable[str]], ranking: Ranking) -> dict[str, float]:
@@ -141,20 +143,16 @@ def _fused(lists: Mapping[str, Ranked], targets: Callable[[str], Iterable[str]],
     return fusion.fuse(projected, ranking.weights)
 
 
-def _units_of(lists: Mapping[str, Ranked], places: Mapping[str, Place], scope: Scope) -> Callable[[str], Sequence[str]]:
+def _units_of(lists: Mapping[str, Ranked], snapshot: Snapshot, scope: Scope) -> Callable[[str], Sequence[str]]:
     """Maps a row to the rows that it speaks for: a unit to itself, a passage to the units found within it."""
+    units = {row for name, ranked in lists.items() if name not in _OF_PASSAGES for row, _ in ranked}
     within: dict[str, list[str]] = {}
-    for row in {row for name in ("words", "meaning", "exact") for row, _ in lists[name]}:
-        if places[row].kind != PASSAGE:
-            within.setdefault(places[row].doc_id, []).append(row)
+    for unit, passage in snapshot.passages(sorted(units)).items():
+        within.setdefault(passage, []).append(unit)
     alone = not scope.categories and (not scope.kinds or PASSAGE in scope.kinds)
 
     def targets(row: str) -> Sequence[str]:
-        place = places[row]
-        if place.kind != PASSAGE:
-            return (row,)
-        units = [unit for unit in within.get(place.doc_id, ()) if place.start <= places[unit].start < place.end]
-        return units or ((row,) if alone else ())
+        return (row,) if row in units else within.get(row) or ((row,) if alone else ())
 
     return targets
 

@@ -84,7 +84,7 @@ def test_an_empty_generation_answers_everything(index: Index) -> None:
         assert snapshot.covering({"anything": 1.0}, 5, Scope(docs=("a/b",))) == []
         assert snapshot.idf(["anything"])["anything"] > 0
         assert snapshot.rows(["kb_1"]) == []
-        assert snapshot.places(["kb_1"]) == {}
+        assert (snapshot.passages(["kb_1"]), snapshot.documents(["kb_1"])) == ({}, {})
         assert snapshot.count() == {}
         assert snapshot.sql("SELECT count(*) AS n FROM rows") == (["n"], [(0,)])
 
@@ -183,6 +183,25 @@ def test_vectors_are_ranked_exactly(index: Index) -> None:
         assert len(snapshot.vector(query, 1000, ANYWHERE)) == 150
 
 
+def test_a_row_stands_in_a_passage(index: Index) -> None:
+    """Each row knows the chunk of its first document in which it begins, as long as that is there."""
+    rows = [
+        item("kb_1", "x", start=0, end=5), item("kb_2", "x", start=99, end=120), item("kb_3", "x", start=100, end=105),
+        item("kb_4", "x", start=250, end=260), item("kb_5", "x", doc="web/b.md", start=100, end=101),
+        item("ck_1", "x", kind="chunk", start=0, end=100), item("ck_2", "x", kind="chunk", start=100, end=200),
+        item("ck_3", "x", kind="chunk", doc="web/c.md", start=0, end=500),
+    ]  # fmt: skip
+    generation = put(index, rows)
+    with index.snapshot() as snapshot:
+        assert snapshot.passages([row.id for row in rows]) == {"kb_1": "ck_1", "kb_2": "ck_1", "kb_3": "ck_2"}
+    put(index, [], generation, ["ck_1"])
+    with index.snapshot() as snapshot:
+        assert snapshot.passages([row.id for row in rows]) == {"kb_3": "ck_2"}
+    index.mask(frozenset({"notes/a.md"}))
+    with index.snapshot() as snapshot:
+        assert snapshot.passages([row.id for row in rows]) == {}
+
+
 def test_a_scope_is_applied_before_ranking(index: Index) -> None:
     """Each restriction holds for words and vectors alike, and the list is filled from within it."""
     rows = [item(f"kb_{n}", "same words", category="A" if n < 8 else "B") for n in range(10)]
@@ -225,8 +244,9 @@ def test_masked_documents_are_hidden_everywhere(index: Index) -> None:
             "notes/a.md", "notes", ("notes/a.md",), ("notes/a.md",)
         )  # fmt: skip
         assert "x" not in f"{kept.quote}{kept.uri}{kept.title}{kept.heading}".casefold()
-        assert list(snapshot.places([row.id for row in rows])) == ["kb_kept", "kb_other"]
-        assert snapshot.places(["kb_kept"])["kb_kept"].docs == ("notes/a.md",)
+        assert snapshot.documents([row.id for row in rows]) == {
+            "kb_kept": ("notes/a.md",), "kb_other": ("notes/b.md",)
+        }  # fmt: skip
         assert snapshot.sql("SELECT id, docs FROM rows ORDER BY id")[1] == [
             ("kb_kept", ["notes/a.md"]), ("kb_other", ["notes/b.md"])
         ]  # fmt: skip

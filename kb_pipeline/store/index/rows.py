@@ -32,6 +32,8 @@ SCHEMA = pa.schema(
     + [("hash", pa.string()), ("key", pa.uint64())]
 )
 
+_LISTS = tuple(name for name, field in Row.model_fields.items() if field.annotation == tuple[str, ...])
+
 
 def key(row_id: str) -> int:
     """64 bits that stand for a row's id where only numbers are fast (a collision in a million rows: 3 in 10⁸)."""
@@ -53,10 +55,13 @@ def to_table(rows: Sequence[Row]) -> pa.Table:
 
 def to_rows(table: pa.Table) -> list[Row]:
     """The rows of a table of ``SCHEMA``, not validated again: they were when it was made."""
-    return [
-        Row.model_construct(**{name: tuple(value) if isinstance(value, list) else value for name, value in row.items()})
-        for row in table.select(FIELDS).to_pylist()
-    ]
+    return [_row(values) for values in table.select(FIELDS).to_pylist()]
+
+
+def _row(values: dict[str, Any]) -> Row:
+    for name in _LISTS:
+        values[name] = tuple(values[name])
+    return Row.model_construct(**values)
 
 
 def write_segment(path: Path, table: pa.Table) -> None:

@@ -54,7 +54,7 @@ def read_block(stem: Path, first: int, count: int, dim: int) -> Block:
 
 
 def distances(query: Vectors, blocks: Sequence[Block], count: int) -> Distances:
-    """The int8 cosine distance of each of ``count`` rows from the unit vector ``query`` ``(dim,)``; inf without vector."""
+    """The int8 cosine distance of each of ``count`` rows from ``query`` ``(dim,)``; inf where a row has no vector."""
     found = np.full(count, np.inf)
     coded = quantise(query[None, :])
     for block in blocks:

@@ -65,7 +65,7 @@ class LocalSnapshot:
         return [self._shown(row) for row in rows.to_rows(self._all.take(self._seen(ids)))]
 
     def passages(self, ids: Sequence[str]) -> dict[str, str]:
-        """The chunk row in which each row's stretch of its first document begins; ids that stand in none are left out."""
+        """The chunk row in which each row begins, in its first document; ids that stand in none are left out."""
         units = self._seen(ids)
         chunks = self._all.passages[units]
         standing = (chunks >= 0) & self._visible[chunks]
