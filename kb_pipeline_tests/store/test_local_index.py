@@ -36,8 +36,10 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
     "rows short": lambda g: os.truncate(next(g.glob("seg/*.arrow")), 100),
     "rows overwritten": lambda g: (path := next(g.glob("seg/*.arrow"))).write_bytes(b"\0" * path.stat().st_size),
     "vectors short": lambda g: os.truncate(next(g.glob("seg/*.i8")), 3),
-    "words gone": lambda g: next(g.glob("lex/*.term")).unlink(),
-    "words' meta overwritten": lambda g: (g / "lex/meta.json").write_bytes(b"x" * (g / "lex/meta.json").stat().st_size),
+    "words gone": lambda g: next(g.glob("lex/units/*.term")).unlink(),
+    "words' meta overwritten": lambda g: (g / "lex/units/meta.json").write_bytes(
+        b"x" * (g / "lex/units/meta.json").stat().st_size
+    ),
 }
 
 

@@ -118,7 +118,8 @@ def publish(temporary: Path, folder: Path, manifest: Manifest, durable: str) -> 
     }
     files.replace(temporary / MANIFEST, manifest.model_copy(update={"files": sizes}).model_dump_json().encode())
     for path in temporary.rglob("*"):
-        if path.is_dir() or (path.stat().st_nlink == 1 and path.parent.name != durable):
+        written = path.stat().st_nlink == 1 and durable not in path.relative_to(temporary).parts
+        if path.is_dir() or written:
             sync(path)
     sync(temporary)
     temporary.rename(folder)

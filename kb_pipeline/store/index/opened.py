@@ -13,11 +13,10 @@ import pyarrow.compute as pc
 
 from kb_pipeline.errors import KbError, NotFound
 from kb_pipeline.store.index import generations, rows, scan
-from kb_pipeline.store.index.lexical import Lexicon
+from kb_pipeline.store.index.lexical import PASSAGE, PASSAGES, UNITS, Lexicon
 from kb_pipeline.store.index.scan import Flags, Positions
 
 SEGMENTS, WORDS, DEAD = "seg", "lex", "dead"
-PASSAGE = "chunk"
 
 
 class Generation:
@@ -47,7 +46,7 @@ class Generation:
             for stem, segment, first in zip(stems, segments, self.first, strict=False)
             if segment.vectors
         ]
-        self.lexicon = Lexicon(self.folder / WORDS)
+        self.lexicons = {family: Lexicon(self.folder / WORDS / family) for family in (UNITS, PASSAGES)}
         self.live = np.ones(int(self.first[-1]), dtype=np.bool_)
         for segment, first in zip(segments, self.first, strict=False):
             if segment.dead:
@@ -56,8 +55,9 @@ class Generation:
         alive = np.flatnonzero(self.live)
         order = np.argsort(keys[alive], kind="stable")
         self._keys, self._positions = keys[alive][order], alive[order]
-        if len(self.lexicon) != len(alive):
-            raise generations.damaged(self.folder, f"{len(alive)} rows, but the words of {len(self.lexicon)}")
+        worded = sum(map(len, self.lexicons.values()))
+        if worded != len(alive):
+            raise generations.damaged(self.folder, f"{len(alive)} rows, but the words of {worded}")
 
     def column(self, name: str) -> pa.ChunkedArray:
         """One column over all positions, dead rows included."""

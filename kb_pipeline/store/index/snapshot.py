@@ -10,7 +10,8 @@ import pyarrow.compute as pc
 
 from kb_pipeline.errors import StoreError
 from kb_pipeline.records import Row, Scope
-from kb_pipeline.store.index import rows, scan, sql
+from kb_pipeline.store.index import lexical, rows, scan, sql
+from kb_pipeline.store.index.lexical import Lexicon
 from kb_pipeline.store.index.opened import Generation
 from kb_pipeline.store.index.scan import Distances, Flags, Positions
 from kb_pipeline.world import Vectors
@@ -21,6 +22,10 @@ _SCOPES = 32
 _OF_A_DOCUMENT = {"uri": "", "title": "", "heading": "", "quote": "", "license": "", "source_type": "", "start": 0}
 _OF_A_DOCUMENT |= {"end": 0, "previous": "", "next": ""}
 """Fields that tell of the row's first document, blank once that is masked."""
+
+
+def _best_first(hit: tuple[str, float]) -> tuple[float, str]:
+    return -hit[1], hit[0]
 
 
 class LocalSnapshot:
@@ -56,8 +61,9 @@ class LocalSnapshot:
 
     def idf(self, tokens: Sequence[str]) -> dict[str, float]:
         """Inverse document frequency, ``ln(1 + (N - n + 0.5) / (n + 0.5))``, of each token (Robertson, as BM25's)."""
-        total = len(self._all.lexicon)
-        found = {token: min(n, total) for token, n in self._all.lexicon.frequencies(tokens).items()}
+        lexicons = self._all.lexicons.values()
+        total = sum(map(len, lexicons))
+        found = {token: min(total, sum(lexicon.frequency(token) for lexicon in lexicons)) for token in tokens}
         return {token: float(np.log1p((total - n + 0.5) / (n + 0.5))) for token, n in found.items()}
 
     def rows(self, ids: Sequence[str]) -> list[Row]:
@@ -87,10 +93,18 @@ class LocalSnapshot:
         return sql.run(query, self._table)
 
     def _worded(self, tokens: Mapping[str, float], k: int, scope: Scope, *, covering: bool) -> list[tuple[str, float]]:
+        families = {lexical.PASSAGES if kind == lexical.PASSAGE else lexical.UNITS for kind in scope.kinds}
+        lexicons = [self._all.lexicons[family] for family in sorted(families or self._all.lexicons)]
+        hits = [hit for lexicon in lexicons for hit in self._ranked(lexicon, tokens, k, scope, covering=covering)]
+        return sorted(hits, key=_best_first)[:k]
+
+    def _ranked(
+        self, lexicon: Lexicon, tokens: Mapping[str, float], k: int, scope: Scope, *, covering: bool
+    ) -> list[tuple[str, float]]:
         """Masked rows are still in the lexicon: more is asked of it until ``k`` of its rows may be seen."""
         allowed, limit = self._allowed(scope), max(k, 1)
         while True:
-            keys, scores = self._all.lexicon.ranked(tokens, scope, limit, covering=covering)
+            keys, scores = lexicon.ranked(tokens, scope, limit, covering=covering)
             positions = self._all.positions(keys)
             seen = (positions >= 0) & allowed[positions] if len(positions) else np.zeros(0, np.bool_)
             if np.count_nonzero(seen) >= k or len(keys) < limit:
@@ -100,7 +114,7 @@ class LocalSnapshot:
     def _named(self, positions: Positions, scores: Vectors) -> list[tuple[str, float]]:
         """Ids and scores; ids order equal scores, so that no ranking depends on how segments lie."""
         ids = self._all.ids(positions)
-        return sorted(zip(ids, scores.tolist(), strict=True), key=lambda hit: (-hit[1], hit[0]))
+        return sorted(zip(ids, scores.tolist(), strict=True), key=_best_first)
 
     def _distances(self, query: Vectors) -> Distances:
         """Those of the last query are kept: one search asks for several scopes."""

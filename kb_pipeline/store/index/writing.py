@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from kb_pipeline.store.index import generations, lexical, rows, scan
 from kb_pipeline.store.index.generations import Manifest, Segment
 from kb_pipeline.store.index.opened import DEAD, SEGMENTS, WORDS, Generation
-from kb_pipeline.store.index.scan import Flags
+from kb_pipeline.store.index.scan import Flags, Positions
 from kb_pipeline.world import Vectors
 
 MOST_SEGMENTS, FEWER_SEGMENTS = 16, 8
@@ -68,10 +68,9 @@ def write(folder: Path, name: str, stamp: Manifest, base: Generation | None, add
     kept = [segment for segment in held if segment not in merged]
     parts = [part for part in (*(segment.surviving() for segment in merged), added) if part.table.num_rows]
     if thin or base is None:
-        tables = [*(segment.table for segment in kept), *(part.table for part in parts)]
-        lexical.write(folder / WORDS, None, gone, tables)
+        _write_words(folder, None, gone, [*(segment.table for segment in kept), *(part.table for part in parts)])
     else:
-        lexical.write(folder / WORDS, base.folder / WORDS, gone, [added.table])
+        _write_words(folder, base, gone, [added.table])
     segments = [segment.share(folder) for segment in kept]
     if parts:
         segments.append(_write_segment(folder, name, parts))
@@ -84,8 +83,7 @@ def _held(base: Generation | None, gone: rows.Keys) -> Iterable[_Held]:
     if base is None:
         return
     live = base.live.copy()
-    positions = base.positions(gone)
-    live[positions[positions >= 0]] = False
+    live[_found(base, gone)] = False
     vectors = {block.first: block.exact for block in base.blocks}
     none = np.empty((0, base.manifest.dim), np.float32)
     for segment, table, first in zip(base.manifest.segments, base.tables, base.first.tolist(), strict=False):
@@ -103,6 +101,24 @@ def _smallest(held: Sequence[_Held]) -> Sequence[_Held]:
     if len(held) < MOST_SEGMENTS:
         return ()
     return sorted(held, key=lambda segment: int(np.count_nonzero(segment.live)))[: len(held) + 1 - FEWER_SEGMENTS]
+
+
+def _write_words(folder: Path, base: Generation | None, gone: rows.Keys, tables: Sequence[pa.Table]) -> None:
+    """The words of ``base``, if any, less ``gone``, plus those of ``tables``: an index a family."""
+    added = [lexical.families(table) for table in tables]
+    removed = lexical.families(base.take(_found(base, gone))) if base else {}
+    for family in (lexical.UNITS, lexical.PASSAGES):
+        lexical.write(
+            folder / WORDS / family,
+            base.folder / WORDS / family if base else None,
+            removed[family].column("key").to_numpy() if base else gone,
+            [tables[family] for tables in added],
+        )
+
+
+def _found(base: Generation, keys: rows.Keys) -> Positions:
+    positions = base.positions(keys)
+    return positions[positions >= 0]
 
 
 def _write_segment(folder: Path, name: str, parts: Sequence[Part]) -> Segment:
