@@ -5,11 +5,11 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterable
+from functools import lru_cache
 
 from kb_pipeline.records import Row
 
 _SPACE = re.compile(r"\s+")
-_LOWER_CASE = re.compile(r"\W*[A-Za-z]?[a-z\W_]*")
 _QUOTES = str.maketrans({"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u2013": "-", "\u2014": "-"})
 
 
@@ -43,9 +43,8 @@ def canonical(statement: str) -> str:
     return " ".join(w if _case_matters(w) else w.casefold() for w in text.split(" "))
 
 
+@lru_cache(maxsize=1 << 16)
 def _case_matters(word: str) -> bool:
-    if _LOWER_CASE.fullmatch(word):  # nearly every word: decided by one match
-        return False
     letters = [c for c in word if c.isalpha()]
     if any(c.isdigit() for c in word) and letters:
         return True

@@ -6,6 +6,7 @@ Owns how phrases are compared: without case, plural, hyphen or accent of typogra
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 from kb_pipeline.rules.words import singular
 from kb_pipeline.settings import slug
@@ -28,10 +29,8 @@ def tag_form(name: str) -> str:
 
 def phrase(text: str) -> tuple[str, ...]:
     """The words of ``text`` in the form in which phrases are compared; a CJK character is a word."""
-    text = unicodedata.normalize("NFKC", text)
-    if not text.isascii() or not text.islower():
-        text = _CAMEL.sub(r"\1 \2", text)
-    return tuple(_word(token) for token in _TOKEN.findall(text))
+    text = _CAMEL.sub(r"\1 \2", text if text.isascii() else unicodedata.normalize("NFKC", text))
+    return tuple(map(_word, _TOKEN.findall(text)))
 
 
 class Phrasebook:
@@ -64,6 +63,7 @@ def _forms(name: str) -> Iterable[tuple[str, ...]]:
     return (form for form in {phrase(name), phrase(name.lower())} if form)
 
 
+@lru_cache(maxsize=1 << 15)
 def _word(token: str) -> str:
     if token.endswith(("'s", "’s")):
         token = token[:-2]

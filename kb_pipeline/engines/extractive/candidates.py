@@ -22,7 +22,7 @@ _SECTION = (
 )
 _SECTIONS = rf"(?:{_SECTION})(?:(?:/|,? AND | & |, )(?:PRINCIPAL |MAIN )?(?:{_SECTION}))*"
 _LABEL = re.compile(
-    rf"(?:\\n\s*)*(?:{_SECTIONS}(?:\s*[:.—–-]\s*|\s+(?=[A-Z][a-z]|[A-Z]\s))"
+    rf"(?:\\n\s*)*(?:{_SECTIONS}(?:\s*[:.—–-]\s*|\s+(?=[A-Z][a-z]|[A-Z]\s|\(?\d))"
     rf"|(?i:{_SECTIONS})\s*(?::|—)\s*(?=\w)"
     r"|[*_]{0,2}(?i:notes?|tip|warning|important|caution|danger|info|hint)[*_]{0,2}\s?:[*_]{0,2}\s+"
     r"|(?:[Ss]tep\s+)?\(?\d{1,2}[.):]\s+(?=\S)|\([a-z]\)\s+(?=[A-Z]))"

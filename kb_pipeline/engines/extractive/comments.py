@@ -17,6 +17,7 @@ _MARKS = re.compile(r"(?m)^[ \t]*(?:#+|//[/!]?|--|;;+|\*(?!\*))[ \t]?")
 _DIRECTIVE = re.compile(
     r"\s*(?:noqa|type:|pragma|pylint|mypy:|ruff:|eslint|@ts-|region|endregion|coding[:=]|!/|vim:|-\*-)"
 )
+_TRAILING = re.compile(r"(?m)(?:#|//)\s*(?:noqa|type: ignore|pragma|pylint|nosec|NOLINT|eslint)\b.*$")
 _DEFINITION = re.compile(
     r"(?:^|\n)[ \t]*(?:(?:async|export|public|private|protected|static|pub|default|final)\s+)*"
     r"(?P<what>def|class|function|func|fn|interface|struct|trait)\s+(?P<name>[\w.]+)\s*(?P<args>\([^()]*(?:\([^()]*\)[^()]*)*\))?"
@@ -45,7 +46,9 @@ def comments(code: str) -> Iterator[Comment]:
             continue
         name = _documented(code, m)
         for start, end in _paragraphs(m[group], m.start(group)):
-            masked = _MARKS.sub(lambda mark: " " * len(mark.group()), code[start:end])
+            masked = code[start:end]
+            for pattern in (_MARKS, _TRAILING):
+                masked = pattern.sub(lambda mark: " " * len(mark.group()), masked)
             if masked.strip() and not _DIRECTIVE.match(masked):
                 yield Comment(start, end, masked, name)
                 name = ""

@@ -36,6 +36,7 @@ _NOT_NAMES = words(
     "aims purpose design setting interpretation significance and or not vs ii iii iv vi vii viii ix true false none "
     "null yes no"
 )
+_NO_BEGINNINGS = FUNCTION_WORDS | _NOT_NAMES
 _BEGINNING = re.compile(r"(?:^|[:–—.!?|]\s|\s-\s)[\"'“‘(\[\s]*")
 _PLURAL = re.compile(r"(?<=[A-Z])s$")
 _CALL = re.compile(r"\(.*\)$", re.DOTALL)
@@ -57,7 +58,7 @@ def entities(raw: str, text: str, known: frozenset[str] = frozenset()) -> tuple[
 def proper_names(text: str) -> Iterator[str]:
     """Capitalised words of ``text`` that do not begin a sentence: what makes one at the beginning known."""
     for m in re.finditer(r"(?<=[a-z,;] )[A-Z][a-z]+\b", text):
-        if m.group().lower() not in FUNCTION_WORDS | _NOT_NAMES:
+        if m.group().lower() not in _NO_BEGINNINGS:
             yield m.group()
 
 
@@ -80,7 +81,7 @@ def _candidates(raw: str, text: str, known: frozenset[str]) -> Iterator[str]:
 def _trimmed(name: str) -> Iterator[str]:
     """A name without function words at its ends: ``However`` after a quote, ``I``."""
     parts = name.split(" ")
-    while parts and (parts[0].lower() in FUNCTION_WORDS | _NOT_NAMES or parts[0].isdigit()):
+    while parts and (parts[0].lower() in _NO_BEGINNINGS or parts[0].isdigit()):
         parts.pop(0)
     if parts:
         yield " ".join(parts)

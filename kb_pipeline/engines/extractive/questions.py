@@ -7,8 +7,9 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+from kb_pipeline.engines.extractive.compounds import CONDITIONS
 from kb_pipeline.engines.extractive.phrases import noun_phrases
-from kb_pipeline.engines.extractive.statements import CONDITIONS, is_anaphoric, without_connective
+from kb_pipeline.engines.extractive.statements import is_anaphoric, without_connective
 from kb_pipeline.engines.extractive.verbs import base_of, is_certain, is_imperative, is_plain_verb
 from kb_pipeline.records import Item, Question, QuestionStyle
 from kb_pipeline.rules.ids import digest
@@ -78,13 +79,13 @@ def _is_other(item: Item, neighbour: Item) -> bool:
     return neighbour.id != item.id and not (item.topic and neighbour.topic == item.topic)
 
 
-def _terms(item: Item, common: Counter[str]) -> list[str]:
-    """The most telling terms in the order of the statement: names, then phrases that few neighbours have."""
+def _terms(item: Item, common: Counter[str], most: int = _MOST_TERMS) -> list[str]:
+    """At most ``most`` telling terms as they follow in the statement: names, then phrases that few neighbours have."""
     names = [name for name in item.entities if name in item.statement][:_MOST_NAMES]
     rest = [found for found in noun_phrases(item.statement) if not any(found in n or n in found for n in names)]
     rest.sort(key=lambda found: (common[found.lower()], -len(found.split()), -len(found)))
-    chosen = [*names, *rest[: _MOST_TERMS - len(names)]]
-    return sorted(chosen, key=item.statement.find) or item.statement.rstrip(".").split()[:_MOST_TERMS]
+    chosen = [*names, *rest[: most - len(names)]]
+    return sorted(chosen, key=item.statement.find) or item.statement.rstrip(".").split()[:most]
 
 
 def _natural(item: Item, common: Counter[str]) -> tuple[str, str]:
@@ -96,7 +97,7 @@ def _natural(item: Item, common: Counter[str]) -> tuple[str, str]:
         for pattern in (_about_aim, _about_figure, _about_term, _about_definition, _about_passive, _about_active):
             if found := pattern(text, item):
                 return found, _answer(text) if pattern is _about_figure else item.statement
-    return f"What is known about {_listed(_terms(item, common)[:2])}?", item.statement
+    return f"What is known about {_listed(_terms(item, common, most=2))}?", item.statement
 
 
 def _about_aim(text: str, item: Item) -> str:

@@ -1,13 +1,13 @@
-"""From an accepted candidate to what it states. Owns compounds, context, detail; refuses to reword anything."""
+"""From an accepted candidate to what it states. Owns context and detail; refuses to reword anything."""
 
 import re
 from dataclasses import dataclass
 
 from kb_pipeline.engines.extractive.blocks import cells
 from kb_pipeline.engines.extractive.candidates import Candidate
+from kb_pipeline.engines.extractive.compounds import parts
 from kb_pipeline.engines.extractive.markup import plain
-from kb_pipeline.engines.extractive.verbs import BASES, begins_with_verb, is_certain, is_finite, is_imperative
-from kb_pipeline.rules.words import words
+from kb_pipeline.engines.extractive.verbs import begins_with_verb, is_certain, is_finite, is_imperative
 
 _CONNECTIVE = re.compile(
     r"(?:(?:however|moreover|furthermore|in addition|additionally|thus|therefore|hence|for example|for instance|as "
@@ -25,25 +25,6 @@ _PRONOUN = re.compile(
     r"possible|necessary|recommended|worth)\b)",
     re.IGNORECASE,
 )
-_JOINT = re.compile(r";\s+(?:and\s+)?|,\s+and\s+(?!then\b|also\b)|,\s+which\s+means\s+(?:that\s+)?")
-# What stands here governs both halves, so they cannot part.
-_GOVERNS = re.compile(
-    r"\b(?:that|whether|if|when|because|although|though|since|unless|while|whereas|until|once|so|both|either|neither)\b"
-)
-CONDITIONS = words(
-    "after along among as at before between by despite during for from given if in on once over provided since "
-    "through to under unless until upon using via when where while with within without although though because "
-    "whereas"
-)
-_POINTS_BACK = re.compile(
-    r"\b(?:it|its|they|them|their|this|these|those|he|she|too|also|former|latter|same|do so|does so|respectively)\b|"
-    r"\bones?$|\bones?[.,;]"
-)
-_ANAPHORA = words(
-    "it they this these that those he she its their his her which who both each such then so also not there"
-)
-_ARTICLES = words("a an the all any every most many some several no our your my another each")
-_LONGEST_SUBJECT = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +46,8 @@ class Statement:
 
 def statements(c: Candidate) -> list[Statement]:
     """What ``c`` states: several where it is a compound of independent sentences, in order, spans apart."""
-    spans = _parts(c)
+    unsplittable = c.foreign or c.block.kind in ("row", "comment") or c.term or c.command or c.place.lead or not c.stops
+    spans = [(0, len(c.raw))] if unsplittable else parts(c.raw)
     return [_statement(c, start, end, whole=len(spans) == 1) for start, end in spans]
 
 
@@ -147,53 +129,3 @@ def _closed(text: str) -> str:
         text = text[0].upper() + text[1:]
     text = text.rstrip(" ,;:")
     return text if text.endswith((".", "!", "。")) else text + "."
-
-
-def _parts(c: Candidate) -> list[tuple[int, int]]:
-    """Spans of the independent sentences within ``c.raw``; conservative: in doubt it stays whole."""
-    whole = [(0, len(c.raw))]
-    if c.foreign or c.block.kind in ("row", "comment") or c.term or c.command or c.place.lead or not c.stops:
-        return whole
-    spans: list[tuple[int, int]] = []
-    start = 0
-    for m in _JOINT.finditer(c.raw):
-        left, right = c.raw[start : m.start()], c.raw[m.end() :]
-        if _in_brackets(c.raw, m.start()):
-            continue
-        if not _independent(plain(left), plain(right)):
-            return whole if not spans else [*spans, (start, len(c.raw))]
-        spans.append((start, m.start()))
-        start = m.end()
-    return [*spans, (start, len(c.raw))]
-
-
-def _in_brackets(text: str, at: int) -> bool:
-    return (
-        any(text.count(o, 0, at) > text.count(e, 0, at) for o, e in ("()", "[]", "“”"))
-        or text.count("`", 0, at) % 2 > 0
-    )
-
-
-def _independent(left: str, right: str) -> bool:
-    """Whether both halves hold a finite verb, the right one its own subject, and nothing governs the two together."""
-    words_left = left.lower().split()
-    if len(words_left) < 3 or words_left[0].strip(",") in CONDITIONS or _GOVERNS.search(left.lower()):
-        return False
-    if _POINTS_BACK.search(right):
-        return False
-    return is_certain(left) and _has_subject(right)
-
-
-def _has_subject(text: str) -> bool:
-    """Whether ``text`` begins with a noun phrase of its own and a certain verb follows it soon."""
-    tokens = text.split()
-    first = tokens[0].lower().strip(",") if tokens else ""
-    if len(tokens) < 4 or first in _ANAPHORA or first in CONDITIONS:
-        return False
-    is_name = any(ch.isupper() or ch.isdigit() or ch == "_" for ch in tokens[0])
-    if not (first in _ARTICLES or is_name or (first not in BASES and not is_certain(first) and first.endswith("s"))):
-        return False
-    subject = tokens[: _LONGEST_SUBJECT + 1]
-    if any(t.endswith(",") for t in subject[:2]):
-        return False
-    return any(is_certain(t) for t in subject[1:])

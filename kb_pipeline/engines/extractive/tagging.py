@@ -111,10 +111,12 @@ class _Librarian:
     def _tags(self, item: Item, text: tuple[str, ...], category: str) -> tuple[str, ...]:
         """Known tags that occur, then names of the item; at need the category's own and words of the statement."""
         tags = _distinct((), self.vocabulary.find(text), MOST_TAGS)
+        if len(tags) >= ENOUGH_TAGS:
+            return tags
         unknown = [name for name in item.entities if not self.vocabulary.find(phrase(name))]
         tags = _distinct(tags, _from_names(unknown), ENOUGH_TAGS)
         tags = _distinct(tags, self.of_category.get(category, ())[:1], FEWEST_TAGS)
-        return _distinct(tags, _from_words(item.statement, unknown), FEWEST_TAGS)
+        return tags if len(tags) >= FEWEST_TAGS else _distinct(tags, _from_words(item.statement, unknown), FEWEST_TAGS)
 
 
 def _distinct(tags: tuple[str, ...], more: Iterable[str], most: int) -> tuple[str, ...]:

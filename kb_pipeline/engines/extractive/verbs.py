@@ -11,9 +11,9 @@ from kb_pipeline.rules.words import words
 
 AUXILIARIES = words(
     "am is are was were be been has have had do does did can cannot could may might must shall should will would "
-    "isn't aren't wasn't weren't hasn't haven't hadn't doesn't don't didn't can't couldn't won't wouldn't shouldn't "
-    "mustn't isn’t aren’t wasn’t weren’t hasn’t haven’t hadn’t doesn’t don’t didn’t can’t couldn’t won’t wouldn’t "
-    "shouldn’t"
+    "isn't aren't wasn't weren't hasn't haven't hadn't doesn't don't didn't can't couldn't won't wouldn't "
+    "shouldn't mustn't isn’t aren’t wasn’t weren’t hasn’t haven’t hadn’t doesn’t don’t didn’t can’t couldn’t "
+    "won’t wouldn’t shouldn’t"
 )
 _CONTRACTED = re.compile(
     r"\b(?:it|he|she|that|there|what|here|who|i|you|we|they)['’](?:s|re|ve|ll|d|m)\b", re.IGNORECASE
@@ -21,44 +21,45 @@ _CONTRACTED = re.compile(
 
 # Verbs whose base or -s form is rarely a noun.
 _PLAIN = words(
-    "accelerate accept accommodate accompany accomplish accumulate achieve acquire activate adapt add adjust adopt "
-    "advise affect aggregate agree aim align allocate allow alter amplify analyse analyze annotate announce appear "
-    "append apply approve argue arise arrange arrive ask assemble assert assess assign assist associate assume attach "
-    "attain attest augment authenticate authorize avoid await become begin behave believe belong bind bring build "
-    "bump bundle buy calculate cancel capture carry cease characterise characterize choose clarify classify cluster "
-    "coincide collapse collect combine come compare compete compile complete comprise compute concatenate conclude "
-    "confer configure confirm conform connect consider consist constitute construct consume contain continue "
-    "contribute converge convert convey cooperate coordinate correlate correspond create cut deal decide declare "
-    "decline decode decompose decrease define delay delegate delete deliver demonstrate denote deny depend deploy "
-    "deprecate derive describe deserve destroy detect determine develop deviate diagnose die differ differentiate "
-    "diminish disable disappear discover discuss disperse display disrupt dissect dissociate distinguish distribute "
-    "divide document dominate download drain drive earn eat elevate elicit eliminate embed emerge emit emphasise "
-    "emphasize employ enable encapsulate encode encompass encounter encourage engage engender enhance enjoy enrich "
-    "ensure entail enter equip establish estimate evaluate evict evoke evolve exacerbate examine exceed exclude "
-    "execute exert exhibit exist expand expect expire explain exploit explore export expose express extend extract "
-    "facilitate fall favour feed find finish fit fix follow forbid forget form forward fulfil fulfill gather generate "
-    "get give go govern grow guarantee handle happen harbor harbour hear highlight hijack hinder hold identify ignore "
-    "illustrate impair implement implicate imply import impose imprint improve include incorporate increase indicate "
-    "induce infect infer inform inherit inhibit initiate inject insert inspect install instantiate integrate intend "
-    "interact interfere interpret introduce invalidate invite invoke involve isolate iterate join keep know lack last "
-    "launch lead learn leave lie limit listen live load locate lose lower maintain make manage manipulate map match "
-    "maximise maximize mean measure mediate meet merge merit migrate minify minimise minimize mislocalize modify "
-    "modulate monitor move multiply need negotiate normalise normalize observe obtain occur offer omit open operate "
-    "optimise optimize orchestrate organise organize originate outperform overproduce override overwrite own parse "
+    "accelerate accept accommodate accompany accomplish accumulate achieve acquire activate adapt add adjust "
+    "adopt advise affect aggregate agree aim align allocate allow alter amplify analyse analyze annotate announce "
+    "appear append apply approve argue arise arrange arrive ask assemble assert assess assign assist associate "
+    "assume attach attain attest augment authenticate authorize avoid await become begin behave believe belong "
+    "bind bring build bump bundle buy calculate cancel capture carry cease characterise characterize choose "
+    "clarify classify cluster coincide collapse collect combine come compare compete compile complete comprise "
+    "compute concatenate conclude confer configure confirm conform connect consider consist constitute construct "
+    "consume contain continue contribute converge convert convey cooperate coordinate correlate correspond create "
+    "cut deal decide declare decline decode decompose decrease define delay delegate delete deliver demonstrate "
+    "denote deny depend deploy deprecate derive describe deserve destroy detect determine develop deviate "
+    "diagnose die differ differentiate diminish disable disappear discover discuss disperse display disrupt "
+    "dissect dissociate distinguish distribute divide document dominate download drain drive earn eat elevate "
+    "elicit eliminate embed emerge emit emphasise emphasize employ enable encapsulate encode encompass encounter "
+    "encourage engage engender enhance enjoy enrich ensure entail enter equip establish estimate evaluate evict "
+    "evoke evolve exacerbate examine exceed exclude execute exert exhibit exist expand expect expire explain "
+    "exploit explore export expose express extend extract facilitate fall favour feed find finish fit fix follow "
+    "forbid forget form forward fulfil fulfill gather generate get give go govern grow guarantee handle happen "
+    "harbor harbour hear highlight hijack hinder hold identify ignore illustrate impair implement implicate imply "
+    "import impose imprint improve include incorporate increase indicate induce infect infer inform inherit "
+    "inhibit initiate inject insert inspect install instantiate integrate intend interact interfere interpret "
+    "introduce invalidate invite invoke involve isolate iterate join keep know lack last launch lead learn leave "
+    "lie limit listen live load locate lose lower maintain make manage manipulate map match maximise maximize "
+    "mean measure mediate meet merge merit migrate minify minimise minimize mislocalize modify modulate monitor "
+    "move multiply need negotiate normalise normalize observe obtain occur offer omit open operate optimise "
+    "optimize orchestrate organise organize originate outperform overproduce override overwrite own parse "
     "participate pass pave penetrate perform permit persist phosphorylate play point populate possess postpone "
     "predict preempt prefer prefetch prepare prepend preserve prevent proceed produce prohibit promote propagate "
     "propose protect prove provide prune publish pull push put quantify quantize raise reach read realise realize "
-    "rebuild receive recognise recognize recommend reconstruct record recover recruit redirect reduce refactor refer "
-    "reflect refuse register regulate reject relate relax release reload rely remain remember remove render repeat "
-    "replace replicate represent reproduce require rerun reserve reside resolve respond restart restore restrict "
-    "result retain retire retrieve return reuse reveal revert rewrite rise run sanitize save say scale see seek seem "
-    "select sell send separate serialize serve set share ship show simplify simulate sit skew skip solve specify "
-    "spend split stand start stay stem stimulate stop store stream strengthen strip subclass submit subscribe succeed "
-    "suffer suffice suggest summarize supply support suppress surround survive suspect suspend sustain switch "
-    "synthesise synthesize take target teach tell tend terminate think throttle throw tokenize tolerate track "
-    "translate translocate transmit treat trigger try turn tweak undergo understand unify unquote unsubscribe update "
-    "upgrade upload use utilize validate vary verify visualize wait want warn waste weigh win wish work wrap write "
-    "yield"
+    "rebuild receive recognise recognize recommend reconstruct record recover recruit redirect reduce refactor "
+    "refer reflect refuse register regulate reject relate relax release reload rely remain remember remove render "
+    "repeat replace replicate represent reproduce require rerun reserve reside resolve respond restart restore "
+    "restrict result retain retire retrieve return reuse reveal revert rewrite rise run sanitize save say scale "
+    "see seek seem select sell send separate serialize serve set share ship show simplify simulate sit skew skip "
+    "solve specify spend split stand start stay stem stimulate stop store stream strengthen strip subclass submit "
+    "subscribe succeed suffer suffice suggest summarize supply support suppress surround survive suspect suspend "
+    "sustain switch synthesise synthesize take target teach tell tend terminate think throttle throw tokenize "
+    "tolerate track translate translocate transmit treat trigger trust try turn tweak undergo understand unify "
+    "unquote unsubscribe update upgrade upload use utilize validate vary verify visualize wait want warn waste "
+    "weigh win wish work wrap write yield"
 )
 # Bases whose -s form is as often a plural noun: alone they do not make a sentence of words without a full stop.
 _NOUNS_TOO = words(
@@ -66,43 +67,45 @@ _NOUNS_TOO = words(
     "caches calls cases causes changes checks claims clusters codes comments concerns controls costs counts cuts "
     "declines decreases defaults delays deletes demands designs displays documents drops effects encounters ends "
     "estimates exports faces fails falls features fields files filters finds fits focuses forces forms forwards "
-    "functions gains grants groups guarantees handles hashes helps holds hosts impacts imports increases influences "
-    "interests issues joins jumps keys labels lacks leads leaves lets levels lies lifts limits links lists lives "
-    "loads locks logs looks loops makes maps marks matches means measures merges monitors mounts moves names needs "
-    "notes objects offers opens orders parts passes patterns pays places plans plays points ports prefers presents "
-    "prints processes produces programs projects promises prompts prototypes pulls purposes pushes queries questions "
-    "queues raises ranges ranks rates reaches reads reasons records references releases reports requests responses "
-    "results returns reviews rises risks rolls routes rules runs samples saves scales scores searches sections sets "
-    "shapes shares shifts ships shows signals skips sources speaks splits spreads stages stands starts states stays "
-    "steps stops stores streams studies supplies supports switches tags takes targets tasks terms tests threads times "
-    "tools traces tracks transfers transforms treats trends triggers turns types updates uses values views visits "
-    "walks wants warns wastes ways weighs wins wishes works wraps writes yields"
+    "functions gains grants groups guarantees handles hashes helps holds hosts impacts imports increases "
+    "influences interests issues joins jumps keys labels lacks leads leaves lets levels lies lifts limits links "
+    "lists lives loads locks logs looks loops makes maps marks matches means measures merges monitors mounts "
+    "moves names needs notes objects offers opens orders parts passes patterns pays places plans plays points "
+    "ports prefers presents prints processes produces programs projects promises prompts prototypes pulls "
+    "purposes pushes queries questions queues raises ranges ranks rates reaches reads reasons records references "
+    "releases reports requests responses results returns reviews rises risks rolls routes rules runs samples "
+    "saves scales scores searches sections sets shapes shares shifts ships shows signals skips sources speaks "
+    "splits spreads stages stands starts states stays steps stops stores streams studies supplies supports "
+    "switches tags takes targets tasks terms tests threads times tools traces tracks transfers transforms treats "
+    "trends triggers turns types updates uses values views visits walks wants warns wastes ways weighs wins "
+    "wishes works wraps writes yields"
 )
 _MORE = words(
-    "access account address advance aim alert answer appeal approach argue arrive attack attempt attend average back "
-    "balance base batch bear beat benefit block bond bound break burn buy cache call care case cause change charge "
-    "check claim clear climb close code comment commit concern conduct control cost count cover cross damage debate "
-    "decode default demand deny design detail dispatch double doubt draw drive drop earn emphasise encode end engage "
-    "enjoy escape evict exchange exit expire explode face fail favor favour feature feel fetch fight file fill filter "
-    "fix flow fly focus fold force function gain grant group guess guide hash help hide hinder hit host hurt impact "
-    "index influence inherit inject interest invite issue judge jump kill label land laugh leak let level lift like "
-    "link list lock log look loop lose love mark matter meet mention mirror miss mix model mount name note object "
-    "offload order overcome overlap package pay peak pick pin place plan preempt prefetch prefix prepend present "
-    "press print process profile program project promise prompt prune purchase quantize query question queue quit "
-    "quote range rank rate realise realize reason rebuild recall reference reload report request rest retire retry "
-    "review reward risk roll rotate route rule sample sanitize saturate schedule score search section sell shape "
-    "shard shift shrink shut sign signal slow smooth sort sound source speak speed spill spread stage state steer "
-    "step stick stress stretch strike struggle study subscribe succeed surprise suspend swap tag talk teach team tear "
-    "term test thank thread throttle time tokenize touch trace trade train transfer transform travel trend type "
-    "unquote unsubscribe value view visit walk warm wash watch weigh wonder worry"
+    "access account address advance aim alert answer appeal approach argue arrive attack attempt attend average "
+    "back balance base batch bear beat benefit block bond bound break burn buy cache call care case cause change "
+    "charge check claim clear climb close code comment commit concern conduct control cost count cover cross "
+    "damage debate decode default demand deny design detail dispatch double doubt draw drive drop earn emphasise "
+    "encode end engage enjoy escape evict exchange exit expire explode face fail favor favour feature feel fetch "
+    "fight file fill filter fix flow fly focus fold force function gain grant group guess guide hash help hide "
+    "hinder hit host hurt impact index influence inherit inject interest invite issue judge jump kill label land "
+    "laugh leak let level lift like link list lock log look loop lose love mark matter meet mention mirror miss "
+    "mix model mount name note object offload order overcome overlap package pay peak pick pin place plan preempt "
+    "prefetch prefix prepend present press print process profile program project promise prompt prune purchase "
+    "quantize query question queue quit quote range rank rate realise realize reason rebuild recall reference "
+    "reload report request rest retire retry review reward risk roll rotate route rule sample sanitize saturate "
+    "schedule score search section sell shape shard shift shrink shut sign signal slow smooth sort sound source "
+    "speak speed spill spread stage state steer step stick stress stretch strike struggle study subscribe succeed "
+    "surprise suspend swap tag talk teach team tear term test thank thread throttle time tokenize touch trace "
+    "trade train transfer transform travel trend type unquote unsubscribe value view visit walk warm wash watch "
+    "weigh wonder worry"
 )
 _IRREGULAR = words(
     "arose ate became began bound bore bought broke brought built came caught chose cost crept cut dealt did drew "
-    "drove fell felt fought flew forgot found froze gave got grew had held hid hit hurt kept knew laid led left lent "
-    "let lost made meant met overcame paid put ran rang read rose said sank sat saw sent set shook shot showed shrank "
-    "shut slept sold sought spent split spoke spread stood stuck struck swept swore taught thought threw told took "
-    "underwent understood underlay underlies went withdrew woke won wore wrote overrode overwrote lay lies does goes "
-    "has undergoes"
+    "drove fell felt fought flew forgot found froze gave got grew had held hid hit hurt kept knew laid led left "
+    "lent let lost made meant met overcame paid put ran rang read rose said sank sat saw sent set shook shot "
+    "showed shrank shut slept sold sought spent split spoke spread stood stuck struck swept swore taught thought "
+    "threw told took underwent understood underlay underlies went withdrew woke won wore wrote overrode overwrote "
+    "lay lies does goes has undergoes"
 )
 
 BASES = _PLAIN | _MORE
@@ -117,16 +120,17 @@ def _third(verb: str) -> str:
 _THIRD = frozenset(map(_third, BASES))
 _SUBJECTLESS = frozenset(map(_third, _PLAIN)) - _NOUNS_TOO | words(
     "accesses attempts based benefits blocks builds called calls causes changes checks creates decreases defaults "
-    "deletes designed displays exports fails filters finds handles hashes helps holds imports increases lets loads "
-    "locks logs makes maps marks matches merges mounts needs opens parses passes prints produces reads required "
-    "returns runs saves sends sets shows skips starts stops stores supports takes tests transforms triggers turns "
-    "updates used uses wraps writes yields"
+    "deletes designed displays exports fails filters finds handles hashes helps holds imports increases lets "
+    "loads locks logs makes maps marks matches merges mounts needs opens parses passes prints produces reads "
+    "required returns runs saves sends sets shows skips starts stops stores supports takes tests transforms "
+    "triggers turns updates used uses wraps writes yields"
 )
 CERTAIN = (
     AUXILIARIES
     | (frozenset(map(_third, _PLAIN)) - _NOUNS_TOO)
     | (_IRREGULAR - words("cost cut felt hit hurt lay left let lies put read rose saw set shut spent split spread"))
 )
+_FORMS = BASES | _THIRD
 _BASE_OF = {_third(verb): verb for verb in _PLAIN if _third(verb) in CERTAIN}
 _TOKEN = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _DETERMINERS = words("a an the this these those its their our your his her my each every no any all some it them us me")
@@ -139,6 +143,7 @@ _SUBJECTS = words("all both none i we you they who which that people data men wo
 _LINKS = words("and or nor to")
 _FREQUENCY = words("now also often only still always never again further thus then therefore even just already")
 _CLAUSES = words("that which who whether if when where how what why so because until unless while")
+_AFTER_VERB = _DETERMINERS | _PREPOSITIONS | _CLAUSES
 _OF_CLAUSES = words("make ensure verify confirm check assume remember")
 _MODALS = words("May Can Must Should Will Cannot")
 _ANAPHORA = words("it this these those some all both each")
@@ -196,7 +201,7 @@ def is_imperative(text: str) -> bool:
         return len(text.split()) > 1
     if first not in _OF_CLAUSES and _is_clause(rest):
         return False
-    return first in _PLAIN or rest[0] in _DETERMINERS | _PREPOSITIONS | _CLAUSES or not tokens[1].islower()
+    return first in _PLAIN or rest[0] in _AFTER_VERB or not tokens[1].islower()
 
 
 def _is_clause(rest: Sequence[str]) -> bool:
@@ -215,17 +220,22 @@ def begins_with_verb(text: str) -> bool:
     if not tokens or not text.startswith(tokens[0]):
         return False
     if tokens[0] in _MODALS:
-        return len(tokens) > 1 and tokens[1] in BASES | AUXILIARIES
+        return len(tokens) > 1 and (tokens[1] in BASES or tokens[1] in AUXILIARIES)
     if tokens[0].lower() not in _SUBJECTLESS:
         return False
     if tokens[0].lower() not in _NOUNS_TOO:
         return True
-    return len(tokens) > 1 and (tokens[1].lower() in _DETERMINERS | _CLAUSES or not tokens[1].islower())
+    return len(tokens) > 1 and (tokens[1].lower() in _AFTER_VERB or not tokens[1].islower())
 
 
 def base_of(third_person: str) -> str:
     """The base of a verb in the third person (``includes`` → ``include``), or ``""`` if it is not a certain one."""
     return _BASE_OF.get(third_person, "")
+
+
+def is_third_person(word: str) -> bool:
+    """Whether ``word`` is a form in the third person, though it may be a plural noun as well."""
+    return word in _THIRD
 
 
 def is_plain_verb(word: str) -> bool:
@@ -240,7 +250,7 @@ def is_verb_form(word: str, after: str = "") -> bool:
     """
     if word in CERTAIN or (len(word) > 4 and word.endswith("ed") and not word.endswith("eed")):
         return True
-    return word in BASES | _THIRD and after in _DETERMINERS
+    return word in _FORMS and after in _DETERMINERS
 
 
 def _may_be_verb(before: str, word: str, after: str) -> bool:
