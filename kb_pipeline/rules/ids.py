@@ -40,10 +40,14 @@ def canonical(statement: str) -> str:
     ``ERR_RESET``), where it can tell two things apart.
     """
     text = _SPACE.sub(" ", unicodedata.normalize("NFKC", statement).translate(_QUOTES)).strip().rstrip(".;:!").rstrip()
-    return " ".join(w if _case_matters(w) else w.casefold() for w in text.split(" "))
+    return " ".join(map(_folded, text.split(" ")))
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 16)  # words recur, and items are hashed by the ten thousand
+def _folded(word: str) -> str:
+    return word if _case_matters(word) else word.casefold()
+
+
 def _case_matters(word: str) -> bool:
     letters = [c for c in word if c.isalpha()]
     if any(c.isdigit() for c in word) and letters:

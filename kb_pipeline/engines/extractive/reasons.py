@@ -87,6 +87,8 @@ def _is_garbled(c: Candidate) -> bool:
         return False
     if _UNREADABLE.search(c.text):
         return True
+    if 2 * sum(len(word) for word in c.text.split() if word.isalnum()) >= len(c.text):  # nearly always decided here
+        return False
     return 2 * sum(map(str.isalnum, c.text)) < len(c.text) - c.text.count(" ")
 
 
