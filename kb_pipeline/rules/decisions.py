@@ -57,7 +57,9 @@ def adopted(verdict: Verdict) -> Verdict:
     if verdict.decision == "supersede" and verdict.newer is None:
         reason = f"superseding without saying which side is newer: {verdict.reason}"
         return Verdict(decision="keep_both", reason=reason, needs_review=True)
-    return verdict if verdict.decision == "supersede" else verdict.model_copy(update={"newer": None})
+    if verdict.newer is None or verdict.decision == "supersede":
+        return verdict
+    return verdict.model_copy(update={"newer": None})
 
 
 def _guarded(pair: Pair, newer: Newer | None, same_document: bool) -> Verdict:

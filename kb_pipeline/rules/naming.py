@@ -25,25 +25,34 @@ def records(
     groups: Sequence[Group],
     decisions: Sequence[DedupDecision],
     places: Mapping[str, tuple[Occurrence, ...]],
-    published: Iterable[Cluster],
+    published: Sequence[Cluster],
 ) -> tuple[Cluster, ...]:
-    """The clusters of ``groups`` as published, sorted by id; ``places`` gives the occurrences of each draft hash."""
+    """The clusters of ``groups`` as published, sorted by id; ``places`` gives the occurrences of each draft hash.
+
+    A cluster of ``published`` that did not change is handed on itself, not as a copy.
+    """
     names = name(groups, published)
     newest = superseded(groups, decisions)
     near = related(groups, decisions, _topics(places))
     review = {draft for d in decisions if d.needs_review for draft in (d.a, d.b)}
-    made = [
-        Cluster(
-            id=names[at].id,
-            occurrences=tuple(o for draft in group for o in places[draft]),
-            superseded_by=names[newest[at]].id if at in newest else None,
-            related=tuple(sorted(names[other].id for other in near[at])),
-            needs_review=not review.isdisjoint(group),
-            aliases=names[at].aliases,
-        )
-        for at, group in enumerate(groups)
-    ]
+    known = {cluster.id: cluster for cluster in published}
+    made = []
+    for at, group in enumerate(groups):
+        fields = {
+            "id": names[at].id,
+            "occurrences": tuple(o for draft in group for o in places[draft]),
+            "superseded_by": names[newest[at]].id if at in newest else None,
+            "related": tuple(sorted(names[other].id for other in near[at])),
+            "needs_review": not review.isdisjoint(group),
+            "aliases": names[at].aliases,
+        }
+        made.append(_same(known.get(names[at].id), fields) or Cluster.model_validate(fields))
     return tuple(sorted(made, key=lambda cluster: cluster.id))
+
+
+def _same(known: Cluster | None, fields: Mapping[str, object]) -> Cluster | None:
+    """The published cluster where it has these fields already: most have, and making them anew is the dearest step."""
+    return known if known and all(getattr(known, field) == value for field, value in fields.items()) else None
 
 
 def name(groups: Sequence[Group], published: Iterable[Cluster]) -> list[Name]:

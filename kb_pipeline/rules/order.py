@@ -49,13 +49,13 @@ class Newer:
     reason: str
 
 
-def place(doc_id: str, date: str | None = None) -> Place:
+def place(doc_id: str, date: str = "") -> Place:
     """The lineage of a document (its path without versions and dates) and its place in it.
 
     ``docs/guide-v0.5.md`` and ``docs/guide-v0.6.md`` are one lineage, so are ``docs/0.5/guide.md`` and its next.
     """
     found = [m["marked"] or m["plain"] for m in _STEP.finditer(doc_id) if not m["date"]]
-    return Place(_STEP.sub("*", doc_id), ".".join(found[:1]), date or "")
+    return Place(_STEP.sub("*", doc_id), ".".join(found[:1]), date)
 
 
 def newer(a: Side, b: Side, guard: str, places_a: Sequence[Place], places_b: Sequence[Place]) -> Newer | None:

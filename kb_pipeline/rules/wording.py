@@ -138,15 +138,24 @@ class _Word:
     movable: bool
 
 
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    words: tuple[_Word, ...]
+    stems: tuple[str, ...]
+
+
 def content(text: str) -> tuple[str, ...]:
     """The content words of ``text`` in order: stems, figures, names; no articles, pronouns, auxiliaries."""
-    return tuple(w.stem for w in _read(text) if w.stem)
+    return _read(text).stems
 
 
 def difference(a: str, b: str, alike: Mapping[str, str] | None = None) -> Difference:
     """What each sentence has that the other lacks; ``alike`` maps a stem to the one it counts as."""
-    left, right = Counter(_stems(a, alike)), Counter(_stems(b, alike))
-    return Difference(tuple(sorted((left - right).elements())), tuple(sorted((right - left).elements())))
+    surplus = Counter(_stems(a, alike))
+    surplus.subtract(_stems(b, alike))
+    unshared = sorted((word, count) for word, count in surplus.items() if count)
+    left = tuple(word for word, count in unshared for _ in range(count))
+    return Difference(left, tuple(word for word, count in unshared for _ in range(-count)))
 
 
 def same_roles(a: str, b: str, alike: Mapping[str, str] | None = None) -> bool:
@@ -174,7 +183,7 @@ def _stems(text: str, alike: Mapping[str, str] | None) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=1 << 14)
-def _read(text: str) -> tuple[_Word, ...]:
+def _read(text: str) -> _Sentence:
     """The words of ``text``; a stem is empty where a word carries no content.
 
     ``movable`` marks a content word that begins a phrase which may stand elsewhere: after a preposition, or of scope.
@@ -186,7 +195,7 @@ def _read(text: str) -> tuple[_Word, ...]:
         stem = _stem(surface, at)
         read.append(_Word(surface.lower(), stem, bool(stem) and (led or stem in _SCOPES | _PLACES)))
         led = not stem and (led or surface.lower() in _MOVABLE)
-    return tuple(read)
+    return _Sentence(tuple(read), tuple(w.stem for w in read if w.stem))
 
 
 def _stem(word: str, position: int) -> str:
@@ -209,7 +218,7 @@ def _stem(word: str, position: int) -> str:
 def _moved(a: str, b: str, alike: Mapping[str, str] | None) -> bool:
     """Whether ``b`` is ``a`` with one movable phrase carried from one end to the other."""
     ours, theirs = _stems(a, alike), _stems(b, alike)
-    free_a, free_b = ([w.movable for w in _read(text) if w.stem] for text in (a, b))
+    free_a, free_b = ([w.movable for w in _read(text).words if w.stem] for text in (a, b))
     if len(ours) != len(theirs):
         return False
     return any(
@@ -220,7 +229,7 @@ def _moved(a: str, b: str, alike: Mapping[str, str] | None) -> bool:
 
 def _passives(text: str) -> tuple[tuple[str, str, str], ...]:
     """Verb, agent and patient (stems) of every ``patient is verbed … by agent``."""
-    read, found = _read(text), []
+    read, found = _read(text).words, []
     for at in (i for i, w in enumerate(read) if w.surface == "by"):
         be = next((i for i in range(at - 1, -1, -1) if read[i].surface in _PASSIVE), at)
         verb = next((w.stem for w in read[be + 1 : at] if w.stem), "")
@@ -246,7 +255,7 @@ def _turned(a: str, b: str) -> bool:
 
 def _directions(text: str) -> tuple[frozenset[str], frozenset[str]]:
     """The content words right after ``from`` and right after ``to``."""
-    read = _read(text)
+    read = _read(text).words
     after: dict[str, set[str]] = {"from": set(), "to": set()}
     for at, word in enumerate(read):
         if word.surface in after:

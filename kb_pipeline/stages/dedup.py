@@ -3,7 +3,7 @@ leave open."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import cast
 
 from rapidfuzz import fuzz
@@ -28,10 +28,10 @@ def run(changes: Changes, inputs: Inputs, previous: Previous, world: World) -> O
     groups = clusters.reform(nodes.places, decided, nodes.apart, before.formed, nodes.changed)
     lines = tuple(decided[key] for key in sorted(decided))
     made = naming.records(groups, lines, nodes.places, before.published)
-    known = {cluster.id: cluster for cluster in before.published}
+    unchanged = {id(cluster) for cluster in before.published}  # naming.records hands these on as they are
     return Output(
         upserts={"decisions": lines, "clusters": made},
-        kept=sum(known.get(cluster.id) == cluster for cluster in made),
+        kept=sum(id(cluster) in unchanged for cluster in made),
         details=_details(nodes, lines, made),
     )
 
@@ -71,8 +71,9 @@ class _Nodes:
     places: dict[str, tuple[Occurrence, ...]]
     new: frozenset[str]
     changed: frozenset[str]
-    _drafts: dict[str, Draft] = field(default_factory=dict)
-    _dates: dict[str, str | None] = field(default_factory=dict)
+    _sides: dict[str, Side] = field(default_factory=dict)
+    _documents: dict[str, order.Place] = field(default_factory=dict)
+    _dates: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def read(cls, changes: Changes, inputs: Inputs, before: _Before, embedder: Embedder) -> "_Nodes":
@@ -99,22 +100,19 @@ class _Nodes:
     def load(self, wanted: Iterable[str]) -> None:
         """Read these drafts, each document once."""
         by_doc: dict[str, set[Key]] = {}
-        for node in {node for node in wanted if node not in self._drafts}:
+        for node in {node for node in wanted if node not in self._sides}:
             first = self.places[node][0]
             by_doc.setdefault(first.doc_id, set()).add((first.chunk_hash, node))
         for doc in sorted(by_doc):
             for chunk_hash, draft in _drafts(self.inputs, doc):
                 if (chunk_hash, draft.hash) in by_doc[doc]:
-                    self._drafts.setdefault(draft.hash, draft)
+                    self._sides.setdefault(draft.hash, _side(draft))
 
     def side(self, node: str) -> Side:
         """What a judge may see of a draft."""
-        if node not in self._drafts:
+        if node not in self._sides:
             self.load([node])
-        d = self._drafts[node]
-        return Side(
-            statement=d.statement, detail=d.detail, context=d.context, entities=d.entities, item_type=d.item_type
-        )
+        return self._sides[node]
 
     def apart(self, a: str, b: str) -> bool:
         """Whether a guard keeps two drafts apart that were never candidates."""
@@ -126,19 +124,26 @@ class _Nodes:
 
     def lineages(self, a: str, b: str) -> tuple[list[order.Place], list[order.Place]]:
         """Where two drafts stand in the lineages that they share."""
-        docs = [{o.doc_id: order.place(o.doc_id).lineage for o in self.places[node]} for node in (a, b)]
-        shared = set(docs[0].values()) & set(docs[1].values())
-        ours, theirs = (
-            [order.place(doc, self._date(doc)) for doc, lineage in sorted(side.items()) if lineage in shared]
-            for side in docs
-        )
+        docs = [sorted({o.doc_id for o in self.places[node]}) for node in (a, b)]
+        here, there = ({self._place(doc).lineage for doc in side} for side in docs)
+        shared = here & there
+        ours, theirs = ([self._dated(doc) for doc in side if self._place(doc).lineage in shared] for side in docs)
         return ours, theirs
 
-    def _date(self, doc: str) -> str | None:
+    def _place(self, doc: str) -> order.Place:
+        if doc not in self._documents:
+            self._documents[doc] = order.place(doc)
+        return self._documents[doc]
+
+    def _dated(self, doc: str) -> order.Place:
         if doc not in self._dates:
             metas = cast(tuple[Meta, ...], self.inputs.records("normalized", doc))
-            self._dates[doc] = metas[0].effective_date if metas else None
-        return self._dates[doc]
+            self._dates[doc] = (metas[0].effective_date or "") if metas else ""
+        return replace(self._place(doc), date=self._dates[doc])
+
+
+def _side(d: Draft) -> Side:
+    return Side(statement=d.statement, detail=d.detail, context=d.context, entities=d.entities, item_type=d.item_type)
 
 
 def _drafts(inputs: Inputs, doc: str) -> Iterator[tuple[str, Draft]]:

@@ -1,0 +1,73 @@
+"""The labelled pairs of ``samples/pairs.jsonl`` and what dedup makes of them. Knows no threshold.
+
+Lines alternate: the even ones (from 0) serve to choose rules and thresholds, the odd ones to test them.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rapidfuzz import fuzz
+
+from kb_pipeline.engines.extractive.judge import judge_pairs
+from kb_pipeline.records import Decision, Pair, Side
+from kb_pipeline.rules import decisions, guards, order
+from kb_pipeline.rules.ids import canonical
+
+SAMPLE = Path(__file__).parent / "samples" / "pairs.jsonl"
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """Two statements, how they differ (``kind``) and what should become of them."""
+
+    kind: str
+    label: Decision
+    a: str
+    b: str
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A labelled pair as dedup decided it."""
+
+    pair: Labelled
+    decision: Decision
+    needs_review: bool
+    score: float
+
+
+def tune() -> list[Labelled]:
+    """The half that rules and thresholds were chosen on."""
+    return _read()[0::2]
+
+
+def held_out() -> list[Labelled]:
+    """The half that tests them."""
+    return _read()[1::2]
+
+
+def outcomes(pairs: Sequence[Labelled], embedder: Any, candidate: float) -> list[Outcome]:
+    """What rules and the extractive judge decide; a pair below the ``candidate`` cosine is kept without a question."""
+    texts = [canonical(text) for pair in pairs for text in (pair.a, pair.b)]
+    vectors = np.asarray(embedder.embed(texts))
+    cosines = np.round((vectors[0::2] * vectors[1::2]).sum(axis=1), 3).tolist()
+    return [_outcome(pair, cosine, candidate) for pair, cosine in zip(pairs, cosines, strict=True)]
+
+
+def _read() -> list[Labelled]:
+    return [Labelled(**json.loads(line)) for line in SAMPLE.read_text(encoding="utf-8").splitlines()]
+
+
+def _outcome(labelled: Labelled, cosine: float, candidate: float) -> Outcome:
+    a, b = Side(statement=labelled.a), Side(statement=labelled.b)
+    ratio = round(fuzz.token_sort_ratio(canonical(labelled.a), canonical(labelled.b)) / 100, 3)
+    score = decisions.score(cosine, ratio)
+    if cosine < candidate:
+        return Outcome(labelled, "keep_both", False, score)
+    pair = Pair(a=a, b=b, cosine=cosine, ratio=ratio, guard=guards.fired(a, b))
+    verdict = decisions.rule(pair, order.newer(a, b, pair.guard, (), ()), same_document=False) or judge_pairs([pair])[0]
+    return Outcome(labelled, verdict.decision, verdict.needs_review, score)
