@@ -1,5 +1,6 @@
 """Clusters to published items: merged fields, category, tags, dates and status. Writes nothing itself."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
@@ -9,6 +10,7 @@ from kb_pipeline.rules import ids
 from kb_pipeline.rules.merging import Witness, merge
 from kb_pipeline.world import Changes, Inputs, Output, Previous, World
 
+_SLICE = 2000  # items tagged at a time: what a stage holds beside its output
 # What a reader would call the item itself: a change of anything else (offsets, versions of a document) moves no date.
 _IDENTITY = frozenset(
     {
@@ -45,14 +47,14 @@ def run(changes: Changes, inputs: Inputs, previous: Previous, world: World) -> O
         or published.get(c.id) != made_from[c.id]
         or any(o.doc_id in touched for o in c.occurrences)
     ]
-    library = _Library(inputs)
-    drafts = [merge(cluster, library.witnesses(cluster.occurrences)) for cluster in affected]
-    taggings = world.engine.tag(drafts, world.settings.taxonomy)
-    now = world.clock.now().strftime("%Y-%m-%dT%H:%M:%SZ")
-    upserts = {
-        item.id: (_dated(_tagged(item, tagging), _before(previous, item.id), now),)
-        for item, tagging in zip(drafts, taggings, strict=True)
-    }
+    library, now = _Library(inputs), world.clock.now().strftime("%Y-%m-%dT%H:%M:%SZ")
+    upserts: dict[str, tuple[Item, ...]] = {}
+    wanted: Counter[str] = Counter()
+    for start in range(0, len(affected), _SLICE):
+        merged = [merge(c, library.witnesses(c.occurrences)) for c in affected[start : start + _SLICE]]
+        for item, tagging in zip(merged, world.engine.tag(merged, world.settings.taxonomy), strict=True):
+            upserts[item.id] = (_dated(_tagged(item, tagging), _before(previous, item.id), now),)
+            wanted.update(tagging.candidates)
     aliases = {alias for c in clusters for alias in c.aliases}
     vanished = [key for key in previous.keys() if key not in made_from]  # noqa: SIM118 - a protocol, not a dict
     retired = _retire([key for key in vanished if key not in aliases], previous, now)
@@ -61,7 +63,7 @@ def run(changes: Changes, inputs: Inputs, previous: Previous, world: World) -> O
         deletes=frozenset(key for key in vanished if key in aliases),
         inputs={**{c.id: made_from[c.id] for c in affected}, **dict.fromkeys(retired, "retired")},
         kept=len(clusters) - len(affected),
-        details=_details(upserts.values(), taggings),
+        details=_details(upserts.values(), wanted),
     )
 
 
@@ -135,13 +137,7 @@ def _retire(keys: Sequence[str], previous: Previous, now: str) -> dict[str, tupl
     return retired
 
 
-def _details(items: Iterable[tuple[Item, ...]], taggings: Sequence[Tagging]) -> Mapping[str, object]:
-    by_category: dict[str, int] = {}
-    for (item,) in items:
-        by_category[item.primary_category] = by_category.get(item.primary_category, 0) + 1
-    wanted: dict[str, int] = {}
-    for tagging in taggings:
-        for tag in tagging.candidates:
-            wanted[tag] = wanted.get(tag, 0) + 1
+def _details(items: Iterable[tuple[Item, ...]], wanted: Counter[str]) -> Mapping[str, object]:
+    by_category = Counter(item.primary_category for (item,) in items)
     top = sorted(wanted, key=lambda tag: (-wanted[tag], tag))[:20]
     return {"categories": dict(sorted(by_category.items())), "tag_candidates": {tag: wanted[tag] for tag in top}}
