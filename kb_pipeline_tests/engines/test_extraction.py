@@ -280,3 +280,10 @@ def test_markdown_sample() -> None:
         "The gateway forwards each request to the replica with the shortest queue.",
         "Install the client with the package manager:",
     ]
+
+
+@pytest.mark.parametrize("kind", ["text", "code", "transcript"])
+@pytest.mark.parametrize("unit", ["*a ", "`", "[a](", "<a ", "1,", "a-", "_a ", "\\"])
+def test_a_hostile_line_is_read_like_any_other(unit: str, kind: str) -> None:
+    """Sixty thousand marks in one line neither stall the reader nor become knowledge."""
+    assert drafts(unit * 20_000, kind=kind) == ()

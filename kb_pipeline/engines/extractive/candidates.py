@@ -48,6 +48,9 @@ _FOREIGN = words(
     "der die das und ist nicht ein eine mit auf für von den dem le la les des est une dans pour qui que el los las y "
     "es por para con il che di una per non della sono os um uma não het een niet zijn van och att som är"
 )
+LONGEST = 1200
+"""Code points of the longest candidate that can be an item."""
+
 _MOST_COMMAND_LINES = 6
 
 
@@ -128,7 +131,7 @@ def _sentences(block: Block, place: Place, previous: str) -> Iterator[Candidate]
     for n, span in enumerate(spans):
         start, end = _without_label(block.masked, *span, label)
         raw = block.masked[start:end]
-        text = plain(raw)
+        text = plain(raw) if len(raw) <= LONGEST else " ".join(raw.split())  # of no use, and slow to read
         if not any(map(str.isalnum, text)):
             continue
         if n == 0 and not raw.endswith(":") and (m := _term(block, raw)):

@@ -75,7 +75,8 @@ def _documented(code: str, m: re.Match[str]) -> str:
         above = list(_DEFINITION.finditer(code, max(0, m.start() - 600), m.start()))[-1:]
         found = next((d for d in above if re.fullmatch(r"[^\n]*:\s*[rRuU]?", code[d.end() : m.start()])), None)
     else:
-        found = _DEFINITION.match(code, m.end())
+        own_line = not code[code.rfind("\n", 0, m.start()) + 1 : m.start()].strip()
+        found = _DEFINITION.match(code, m.end()) if own_line else None
     if not found:
         return ""
     arguments = (

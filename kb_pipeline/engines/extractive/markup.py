@@ -3,7 +3,7 @@
 import html
 import re
 
-_CODE = re.compile(r"(``+)\s?(.+?)\s?\1|`([^`\n]+)`", re.DOTALL)
+_CODE = re.compile(r"(?<!`)(`+)(?!`)\s?(.+?)\s?(?<!`)\1(?!`)", re.DOTALL)
 _IMAGE = re.compile(r"!\[[^\]]*\](?:\([^()\s]*(?:\([^()]*\)[^()]*)*\)|\[[^\]]*\])")
 _FOOTNOTE = re.compile(r"\[\^[^\]]+\]:?")
 _LINK = re.compile(r"\[([^\[\]]+)\](?:\(\s*<?[^()<>]*(?:\([^()]*\)[^()]*)*>?(?:\s+\"[^\"]*\")?\s*\)|\[[^\[\]]*\])")
@@ -32,7 +32,7 @@ def plain(text: str) -> str:
         held.append(content)
         return f"\ue000{len(held) - 1}\ue001"
 
-    text = _CODE.sub(lambda m: hold(m[2] or m[3]), text)
+    text = _CODE.sub(lambda m: hold(m[2]), text)
     text = _ESCAPE.sub(lambda m: hold(m[1]), text)
     text = _AUTOLINK.sub(lambda m: hold(m[1]), text)
     text = _BREAK.sub(" ", text)
@@ -47,7 +47,7 @@ def plain(text: str) -> str:
 
 def code_spans(text: str) -> list[str]:
     """Contents of the code spans of ``text``."""
-    return [m[2] or m[3] for m in _CODE.finditer(text)] if "`" in text else []
+    return [m[2] for m in _CODE.finditer(text)] if "`" in text else []
 
 
 def link_share(text: str) -> float:

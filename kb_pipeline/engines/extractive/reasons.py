@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from kb_pipeline.engines.extractive.candidates import Candidate
+from kb_pipeline.engines.extractive.candidates import LONGEST, Candidate
 from kb_pipeline.engines.extractive.markup import link_share
 from kb_pipeline.engines.extractive.verbs import begins_with_verb, is_certain, is_finite, is_imperative
 from kb_pipeline.rules.words import FUNCTION_WORDS
@@ -22,7 +22,6 @@ REASONS = {
     "too-long": "over 1,200 characters without an end",
     "too-short": "under three words",
 }
-LONGEST = 1200
 _SHORTEST = 3
 
 # Read in lower case.

@@ -30,7 +30,9 @@ _ENUMERATOR = re.compile(r"\s*[(\[]?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,4})")
 _OPENERS = re.compile(r"""[\s"'“‘«(\[*_`>#]*""")
 _NEXT_WORD = re.compile(r"[\w'’-]+")
 _BRACKET = re.compile(r"[()\[\]]")
-_QUOTED = re.compile(r"``[^`]+``|`[^`\n]+`|“[^“”]{1,160}”|(?<!\w)\"[^\"\n]{1,160}\"(?!\w)|「[^「」]*」|『[^『』]*』")
+_QUOTED = re.compile(
+    r"(?<!`)(?P<ticks>`{1,2})(?!`)[^`]+(?P=ticks)(?!`)|“[^“”]{1,160}”|(?<!\w)\"[^\"\n]{1,160}\"(?!\w)|「[^「」]*」|『[^『』]*』"
+)
 _LONGEST_ASIDE = 400
 
 

@@ -156,7 +156,7 @@ _INSTRUCTIONS = (BASES | words("do be")) - words(
     "account back base bear case cause cost end exit fall feel form interest issue last lie like list live mean "
     "model need  note object part peak point process profile program range rate result rest rise risk rule score "
     "section shape sign  signal sound source stage state stem stress study team tear term thread time trade train "
-    "trend type value view"
+    "trend type value view work"
 )
 _BEGINNINGS = _INSTRUCTIONS | words(
     "please then first next now finally always never also simply just optionally then, first, next, now, finally, also,"
