@@ -40,7 +40,10 @@ class Verdict:
 
 def gate(result: EvalResult, options: Options) -> Verdict:
     """Hold back a candidate whose recall@10 is under its floor, or whose recall@10 or MRR fell by more than the
-    tolerance against the live generation on the questions that both can answer."""
+    tolerance, and by more than one question weighs, against the live generation on the questions that both can answer.
+
+    Every document that is added can push another one down a rank: of few questions, one alone may tell nothing.
+    """
     overall = result.metrics.get("all", {})
     if result.compared_with is None:
         return Verdict(True, _first(overall, options))
@@ -61,8 +64,9 @@ def _first(overall: Mapping[str, float], options: Options) -> tuple[str, ...]:
 
 def _falls(common: Mapping[str, Mapping[str, float]], tolerance: float) -> list[str]:
     before, after = common.get("live", {}), common.get("candidate", {})
+    allowed = max(tolerance, 1 / max(after.get("n", 0), 1))
     return [
         f"{name} fell from {before[name]:.3f} to {after[name]:.3f} on {after['n']:.0f} common questions"
         for name in GATED
-        if name in before and name in after and after[name] < before[name] - tolerance
+        if name in before and name in after and round(before[name] - after[name] - allowed, 3) > 0
     ]
