@@ -6,11 +6,12 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from kb_pipeline.api import KnowledgeBase, Listener, Stale, init, listen
+from kb_pipeline.api import PER_SOURCE, KnowledgeBase, Listener, Stale, init, listen
+from kb_pipeline.errors import SourceUnavailable
 from kb_pipeline.records import StageReport
 
 _MAIN = "from kb_pipeline.faces.cli import main; main()"
@@ -100,13 +101,17 @@ def opened(root: Path, **environ: str) -> Iterator[KnowledgeBase]:
 
 
 def compile_all(base: KnowledgeBase, *, full: bool = False) -> tuple[list[StageReport], Stale]:
-    """Bring everything up to date by the verbs, without Dagster; the reports of what ran, and what was stale."""
+    """Bring everything up to date by the verbs, without Dagster; the reports of what ran, and what was stale.
+
+    A source that cannot be read blocks no other.
+    """
     reports: list[StageReport] = []
     with listen(Listener(report=reports.append)):
         first = base.stale(full=full)
         for source in first.sources:
-            for stage in ("raw", "normalized", "chunks", "atomic_items"):
-                base.build_stage(stage, source, full=full)
+            with suppress(SourceUnavailable):
+                for stage in PER_SOURCE:
+                    base.build_stage(stage, source, full=full)
         for stage in base.stale(full=full).stages:
             base.build_stage(stage, full=full)
     return reports, first

@@ -66,9 +66,16 @@ class _Pass:
         return ids.doc_id(self.source.id, entry.key) if self.stage.needs[0] == "raw" else entry.key
 
     def _fresh(self, mine: Entry | None, above: Entry) -> bool:
-        if mine is None or mine.input != above.content or mine.recipe != self.recipe:
+        if mine is None or mine.input != above.content:
             return False
+        if mine.recipe != self.recipe:
+            return self._cannot_be_remade(mine, above)
         return self.run.kb.intact(mine) if self.run.full else self.run.kb.present(mine)
+
+    def _cannot_be_remade(self, mine: Entry, above: Entry) -> bool:
+        """Whether the original is not on this machine (a clone): then the text that was once made of it stays."""
+        kb = self.run.kb
+        return self.stage.needs[0] == "raw" and mine.live and kb.present(mine) and not kb.present(above)
 
     def make(self, entries: Sequence[Entry]) -> None:
         """Make and commit a batch."""

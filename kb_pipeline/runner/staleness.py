@@ -126,4 +126,8 @@ def _stage(run: Run, name: str) -> str | None:
         return "its generation is gone"
     if stamp["upstream"] != run.upstream(stage):
         return "what it reads changed"
-    return None if stage.artefact or run.version(name) == stamp["version"] else "its files changed"
+    if stage.artefact:
+        return None
+    editable = run.kb.editable(name)  # whose files are part of what it reads
+    version = run.version(name) if editable else run.kb.on_disk(run.kb.manifest(name)).version()
+    return None if version == stamp["version"] else "its files changed"

@@ -110,13 +110,14 @@ class _Pass:
         self.upstream = run.upstream(stage)
         self.inputs = Upstream(run, stage.needs)
         self.recorded = run.kb.manifest(stage.name)
-        editable = run.kb.editable(stage.name)
-        self.manifest = run.kb.with_edits(stage.name, self.recorded) if editable else self.recorded
+        self.editable = run.kb.editable(stage.name)
+        self.manifest = run.kb.with_edits(stage.name, self.recorded) if self.editable else run.kb.on_disk(self.recorded)
 
     @cached_property
     def changes(self) -> Changes:
-        """What differs from what this stage saw when it last ran here."""
-        return changed(self.run, self.stage.name, self.inputs, self.recipe, self.recorded.version())
+        """What differs from what this stage saw when it last ran here: all of it where its own files are gone."""
+        own = self.recorded if self.editable else self.manifest
+        return changed(self.run, self.stage.name, self.inputs, self.recipe, own.version())
 
     def publish(self, output: Output) -> tuple[Manifest, int, tuple[str, ...]]:
         groups = [
@@ -132,7 +133,7 @@ class _Pass:
         """Record what was seen and made, so that the next run starts from here."""
         name = self.stage.name
         saw(self.run, name, self.inputs, self.recipe, manifest.version())
-        upstream = self.run.upstream(self.stage) if self.run.kb.editable(name) else self.upstream
+        upstream = self.run.upstream(self.stage) if self.editable else self.upstream
         self.run.keep_stamp(
             name,
             None,

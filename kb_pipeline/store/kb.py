@@ -122,6 +122,10 @@ class Kb:
         """Whether all outputs of ``entry`` are on disk (by name)."""
         return all((self.folder / path).is_file() for path in entry.outputs)
 
+    def on_disk(self, manifest: Manifest) -> Manifest:
+        """``manifest`` less the keys whose files are gone."""
+        return manifest.with_changes((), [entry.key for entry in manifest if not self.present(entry)])
+
     def intact(self, entry: Entry) -> bool:
         """Whether all outputs of ``entry`` are on disk with the bytes that the manifest records."""
         recorded = {**entry.outputs, **entry.edited}

@@ -1,4 +1,4 @@
-"""Promise 1, proven: every active item's quote stands verbatim in the stored text at the recorded offsets; what fails is
+"""Promise 1, proven: every active quote stands verbatim in the stored text at the recorded offsets; what fails is
 quarantined with a reason, never published; nothing vanishes. Read from the files as anyone may, without our code."""
 
 import json
@@ -123,7 +123,7 @@ def occurrences(text: str, part: str) -> Iterator[int]:
 
 
 def test_a_quote_that_stands_twice_keeps_both_places_apart(tmp_path: Path) -> None:
-    """Offsets are those of one of the places where the sentence stands, in a text whose letters are wider than a byte."""
+    """Offsets are those of one of the places where the sentence stands, also among letters wider than a byte."""
     sentence = "The ключ holds 64 bytes — exactly."
     root = new_root(tmp_path / "base", {"notes/twice.md": f"# 𝔄\n\n{sentence}\n\n# 𝔅\n\n{sentence}\n"})
     with opened(root) as base:
