@@ -39,7 +39,7 @@ from kb_pipeline.services.sandbox import SandboxConverter
 from kb_pipeline.settings import Settings
 from kb_pipeline.sources import check_types
 from kb_pipeline.stages import PER_SOURCE, PIPELINE
-from kb_pipeline.store import files
+from kb_pipeline.store.files import lease
 from kb_pipeline.store.index import LocalIndex
 from kb_pipeline.store.kb import Kb
 from kb_pipeline.store.vectors import VectorCache
