@@ -17,7 +17,7 @@ from kb_pipeline.api.reporting import build_report
 from kb_pipeline.api.views import document_view, item_view, overview
 from kb_pipeline.checks import CHECKS
 from kb_pipeline.engines import open_engine
-from kb_pipeline.errors import NotFound, SourceUnavailable
+from kb_pipeline.errors import NotFound
 from kb_pipeline.query.search import search as search_
 from kb_pipeline.records import (
     BuildReport,
@@ -38,8 +38,8 @@ from kb_pipeline.services.fetcher import HttpFetcher
 from kb_pipeline.services.sandbox import SandboxConverter
 from kb_pipeline.settings import Settings
 from kb_pipeline.sources import check_types
-from kb_pipeline.stages import PER_SOURCE, PIPELINE
-from kb_pipeline.store.files import lease
+from kb_pipeline.stages import PIPELINE
+from kb_pipeline.store import files
 from kb_pipeline.store.index import LocalIndex
 from kb_pipeline.store.kb import Kb
 from kb_pipeline.store.vectors import VectorCache
@@ -99,6 +99,7 @@ class KnowledgeBase:
     def __init__(self, root: Path, environ: Mapping[str, str] | None = None) -> None:
         self.settings: Settings = settings_.load(root, environ, check_types)
         self.kb = Kb(self.settings.root)
+        self._lease = self.kb.cache / "build.lock"
         options = self.settings.options
         embedder = open_embedder(options.embedder, VectorCache(self.kb.cache / "vectors"))
         self.world = World(
@@ -136,10 +137,21 @@ class KnowledgeBase:
         return Run(self.kb, self.world, full, _LISTENER.get().progress, accept_deletions)
 
     @contextmanager
-    def lease(self) -> Iterator[None]:
-        """Hold the build lease: one build at a time, whoever asks for it."""
-        with lease(self.kb.cache / "build.lock", on_wait=_LISTENER.get().waiting):
+    def lease(self, holder: str = "") -> Iterator[None]:
+        """Hold the build lease: one build at a time, whoever asks for it. ``holder`` names who builds it all."""
+        with files.lease(self._lease, holder=holder, on_wait=_LISTENER.get().waiting):
             yield
+
+    def builder(self) -> str | None:
+        """Who holds the build lease for a whole build, or None; a run that builds a stage has no name."""
+        return (files.holder(self._lease) or {}).get("holder") or None
+
+    def serve_alone(self) -> None:
+        """Be the one process that serves Dagster over this knowledge base: two daemons would launch everything twice.
+
+        Raises ``Busy`` where another does.
+        """
+        files.keep(self.kb.cache / "dev.lock", "`kb dev` runs over this knowledge base already")
 
     def stale(self, only: frozenset[str] = frozenset(), *, full: bool = False, refetch: bool = False) -> Stale:
         """What must run, and why: sources, then whole stages. Changes nothing."""
@@ -159,22 +171,10 @@ class KnowledgeBase:
         full: bool = False,
         accept_deletions: frozenset[str] = frozenset(),
     ) -> StageReport:
-        """Bring one stage (of one source) up to date; waits for the build lease.
-
-        Of a source that cannot be read, what is known is brought up to date before ``SourceUnavailable`` is raised.
-        """
+        """Bring one stage (of one source) up to date; waits for the build lease."""
         with self.lease():
             message = self.kb.check_schema()
-            run = self._run(full=full, accept_deletions=accept_deletions)
-            try:
-                report = build_stage(run, stage, source)
-            except SourceUnavailable:
-                for below in PER_SOURCE[1:] if self.kb.manifest(stage, source).live() else ():
-                    self._tell(build_stage(run, below, source))
-                raise
-        return self._tell(report, message)
-
-    def _tell(self, report: StageReport, message: str | None = None) -> StageReport:
+            report = build_stage(self._run(full=full, accept_deletions=accept_deletions), stage, source)
         notes = tuple(n for n in (message, *self.kb.warnings) if n)
         self.kb.warnings.clear()
         report = report.model_copy(update={"warnings": (*notes, *report.warnings)}) if notes else report

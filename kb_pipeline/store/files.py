@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from kb_pipeline.errors import Busy, StoreError
 
@@ -130,8 +131,10 @@ _GUARD = threading.RLock()
 
 
 @contextmanager
-def lease(path: Path, *, wait: float = 24 * 3600.0, on_wait: Callable[[str], None] = lambda _: None) -> Iterator[None]:
-    """Hold the lock file ``path`` across processes; entering again in one process is free.
+def lease(
+    path: Path, *, holder: str = "", wait: float = 24 * 3600.0, on_wait: Callable[[str], None] = lambda _: None
+) -> Iterator[None]:
+    """Hold the lock file ``path`` across processes, as ``holder``; entering again in one process is free.
 
     Waits up to ``wait`` seconds, telling ``on_wait`` once who holds it; raises ``Busy`` after that. The kernel frees
     the lock of a process that dies.
@@ -149,7 +152,8 @@ def lease(path: Path, *, wait: float = 24 * 3600.0, on_wait: Callable[[str], Non
             _acquire(f.fileno(), path, wait, on_wait)
             f.seek(0)
             f.truncate()
-            f.write(json.dumps({"pid": os.getpid(), "since": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}))
+            since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+            f.write(json.dumps({"pid": os.getpid(), "since": since, "holder": holder}))
             f.flush()
             _HELD[path] = 1
             try:
@@ -157,6 +161,37 @@ def lease(path: Path, *, wait: float = 24 * 3600.0, on_wait: Callable[[str], Non
             finally:
                 del _HELD[path]
                 fcntl.flock(f.fileno(), fcntl.LOCK_UN)
+
+
+def holder(path: Path) -> dict[str, Any] | None:
+    """Who holds the lock file ``path`` now (``pid``, ``since``, ``holder``), or None; waits for nobody."""
+    try:
+        with path.open() as f:
+            fcntl.flock(f.fileno(), fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        with suppress(ValueError):
+            return dict(json.loads(path.read_text()))
+        return {}
+    except FileNotFoundError:
+        return None
+    return None
+
+
+def keep(path: Path, what: str) -> None:
+    """Hold the lock file ``path`` for as long as this process lives, also after it becomes another program.
+
+    Raises ``Busy`` where another process does.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        _acquire(descriptor, path, 0, lambda _: None)
+    except Busy as error:
+        os.close(descriptor)
+        raise Busy(f"{what} ({path.read_text()}).", where=str(path), cure="Stop the other one first.") from error
+    os.ftruncate(descriptor, 0)
+    os.write(descriptor, json.dumps({"pid": os.getpid()}).encode())
+    os.set_inheritable(descriptor, True)
 
 
 def _acquire(descriptor: int, path: Path, wait: float, on_wait: Callable[[str], None]) -> None:

@@ -1,5 +1,6 @@
 """Bytes on disk."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kb_pipeline.errors import Busy, StoreError
-from kb_pipeline.store.files import lease, read_bytes, remove, replace, stat_tree, write_all
+from kb_pipeline.store.files import holder, keep, lease, read_bytes, remove, replace, stat_tree, write_all
 
 
 def test_replace_writes_and_overwrites(tmp_path: Path) -> None:
@@ -83,3 +84,34 @@ def test_lease_keeps_another_process_out_until_it_dies(tmp_path: Path) -> None:
         holder.wait()
     with lease(tmp_path / "lock", wait=5):
         pass
+
+
+def test_who_holds_a_lease_can_be_asked_without_waiting(tmp_path: Path) -> None:
+    """The holder is told by name while it holds, and nobody afterwards or before."""
+    path = tmp_path / "lock"
+    assert holder(path) is None
+    with lease(path, holder="a build"):
+        told = holder(path)
+    assert told is not None
+    assert (told["holder"], told["pid"]) == ("a build", os.getpid())
+    assert holder(path) is None
+
+
+def test_a_kept_lock_outlives_the_program_that_took_it(tmp_path: Path) -> None:
+    """A process that becomes another program keeps its lock, and loses it when it dies."""
+    path = tmp_path / "lock"
+    code = (
+        "import os, sys; from pathlib import Path; from kb_pipeline.store.files import keep\n"
+        "keep(Path(sys.argv[1]), 'busy'); os.execv('/bin/cat', ['cat'])"
+    )
+    command, pipe = [sys.executable, "-c", code, str(path)], subprocess.PIPE
+    with subprocess.Popen(command, text=True, bufsize=1, stdin=pipe, stdout=pipe) as other:
+        assert other.stdin is not None
+        assert other.stdout is not None
+        other.stdin.write("there\n")
+        assert other.stdout.readline() == "there\n"
+        with pytest.raises(Busy, match=f"taken.*{other.pid}"):
+            keep(path, "taken")
+        other.kill()
+        other.wait()
+    assert holder(path) is None
