@@ -17,7 +17,7 @@ from kb_pipeline.api.reporting import build_report
 from kb_pipeline.api.views import document_view, item_view, overview
 from kb_pipeline.checks import CHECKS
 from kb_pipeline.engines import open_engine
-from kb_pipeline.errors import NotFound
+from kb_pipeline.errors import NotFound, SourceUnavailable
 from kb_pipeline.query.search import search as search_
 from kb_pipeline.records import (
     BuildReport,
@@ -38,7 +38,7 @@ from kb_pipeline.services.fetcher import HttpFetcher
 from kb_pipeline.services.sandbox import SandboxConverter
 from kb_pipeline.settings import Settings
 from kb_pipeline.sources import check_types
-from kb_pipeline.stages import PIPELINE
+from kb_pipeline.stages import PER_SOURCE, PIPELINE
 from kb_pipeline.store import files
 from kb_pipeline.store.index import LocalIndex
 from kb_pipeline.store.kb import Kb
@@ -171,10 +171,22 @@ class KnowledgeBase:
         full: bool = False,
         accept_deletions: frozenset[str] = frozenset(),
     ) -> StageReport:
-        """Bring one stage (of one source) up to date; waits for the build lease."""
+        """Bring one stage (of one source) up to date; waits for the build lease.
+
+        Of a source that cannot be read, what is known is brought up to date before ``SourceUnavailable`` is raised.
+        """
         with self.lease():
             message = self.kb.check_schema()
-            report = build_stage(self._run(full=full, accept_deletions=accept_deletions), stage, source)
+            run = self._run(full=full, accept_deletions=accept_deletions)
+            try:
+                report = build_stage(run, stage, source)
+            except SourceUnavailable:
+                for below in PER_SOURCE[1:] if self.kb.manifest(stage, source).live() else ():
+                    self._tell(build_stage(run, below, source))
+                raise
+        return self._tell(report, message)
+
+    def _tell(self, report: StageReport, message: str | None = None) -> StageReport:
         notes = tuple(n for n in (message, *self.kb.warnings) if n)
         self.kb.warnings.clear()
         report = report.model_copy(update={"warnings": (*notes, *report.warnings)}) if notes else report
