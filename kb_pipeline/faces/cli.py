@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
-from pydantic import BaseModel
 
 from kb_pipeline.errors import KbError
+from kb_pipeline.records import Record
 
 app = typer.Typer(
     name="kb",
@@ -48,8 +48,8 @@ def _open(root: Path | None) -> Any:
     return shared(root.absolute() if root else find_root(Path.cwd()))
 
 
-def _print(value: BaseModel | list[Any] | dict[str, Any]) -> None:
-    plain = value.model_dump(mode="json") if isinstance(value, BaseModel) else value
+def _print(value: Record | list[Any] | dict[str, Any]) -> None:
+    plain = value.model_dump(mode="json") if isinstance(value, Record) else value
     typer.echo(json.dumps(plain, ensure_ascii=False, indent=2))
 
 
@@ -170,7 +170,7 @@ def check(
 def evaluation(
     root: Root = None,
     as_json: Json = False,
-    plot: Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw the trend (.svg or .png).")] = None,
+    plot: Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw the trend as SVG.")] = None,
 ) -> None:
     """The last evaluation by style and source, and the trend.
 
