@@ -90,6 +90,8 @@ def _fingerprint(run: Run, source: Source, refetch: bool) -> str | None:
 
 
 def _partitions(run: Run, source: Source) -> str | None:
+    if not run.kb.count("raw", source.id):
+        return None  # nothing is known of it, so there is nothing to make
     for name in PER_SOURCE[1:]:
         stage, stamp = PIPELINE[name], run.stamp(name, source.id)
         if not stamp:
