@@ -1,5 +1,5 @@
 """The Dagster code location that ``workspace.yaml`` names."""
 
-from kb_pipeline.defs.location import defs
+from kb_pipeline.defs.location import daemon_definitions
 
-__all__ = ["defs"]
+defs = daemon_definitions()

@@ -1,17 +1,22 @@
-"""Two jobs: ``sync`` brings one source up to its drafts, ``compile`` does the rest. Both in one process: a step a
-process costs seconds each, and the work is bounded inside the stages."""
+"""The jobs: ``sync`` brings one source up to its drafts, ``compile`` does the rest, ``reread`` distrusts time stamps.
+
+All in one process a run: a process a step costs seconds each, and the work is bounded inside the stages.
+"""
 
 import dagster as dg
 
 from kb_pipeline.api import PER_SOURCE, WHOLE
-from kb_pipeline.defs.partitions import SOURCES
+from kb_pipeline.defs import showing
+from kb_pipeline.defs.failing import told
+from kb_pipeline.defs.resources import KbResource
+from kb_pipeline.errors import KbError
+from kb_pipeline.records import StageReport
 
 sync = dg.define_asset_job(
     "sync",
     selection=dg.AssetSelection.assets(*PER_SOURCE),
-    partitions_def=SOURCES,
     executor_def=dg.in_process_executor,
-    description="One source, from its originals to its drafts.",
+    description="One source, from its originals to its drafts. A backfill is a run a source: none blocks another.",
 )
 compile_ = dg.define_asset_job(
     "compile",
@@ -19,3 +24,37 @@ compile_ = dg.define_asset_job(
     executor_def=dg.in_process_executor,
     description="All sources, from drafts to the live generation.",
 )
+
+
+@dg.op
+def reread_sources(context: dg.OpExecutionContext, kb: KbResource) -> None:
+    """Ask every source that is not `manual` again: remote ones are refetched, local ones hashed in full."""
+    with told(context):
+        base = kb.open()
+    failed = []
+    for source in base.settings.sources:
+        if source.refresh == "manual":
+            continue
+        try:
+            report = base.build_stage("raw", source.id, full=True)
+        except KbError as error:
+            context.log.error(str(error))
+            failed.append(source.id)
+            continue
+        context.log.info(showing.summary(report))
+        context.log_event(_event(report))
+    if failed:
+        what = f"{len(failed)} sources could not be read: {', '.join(failed)}. Their last good documents stay."
+        raise dg.Failure(what, allow_retries=False)
+
+
+def _event(report: StageReport) -> dg.AssetMaterialization | dg.AssetObservation:
+    event = dg.AssetMaterialization if report.made or report.deleted else dg.AssetObservation
+    version = {"dagster/data_version": report.data_version}
+    return event("raw", partition=report.partition, metadata=showing.metadata(report), tags=version)
+
+
+@dg.job(executor_def=dg.in_process_executor)
+def reread() -> None:
+    """Read every source again, trusting no time stamp; what changed is compiled by the sensor."""
+    reread_sources()

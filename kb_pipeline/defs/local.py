@@ -1,17 +1,23 @@
 """``kb build``: the same question and the same jobs, in this process, on the same Dagster instance."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import os
+from collections.abc import Iterator, Mapping
 from contextlib import chdir, contextmanager
+from dataclasses import dataclass
+from typing import Any
 
 import dagster as dg
 from dagster import DagsterInstance
 
 from kb_pipeline.api import KnowledgeBase, Stale
-from kb_pipeline.defs.location import defs
-from kb_pipeline.defs.partitions import ACCEPT_DELETIONS, FULL, SOURCES
-from kb_pipeline.defs.runs import ASKS, fail_dead
+from kb_pipeline.defs import registry
+from kb_pipeline.defs.location import local_definitions
+from kb_pipeline.defs.run_tags import ACCEPT_DELETIONS, ASKS, FULL, PROCESS
+from kb_pipeline.defs.runs import fail_dead
 
 _QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}  # the build report speaks instead
+_GATE = "eval"  # its check holds the candidate back: that is an outcome, which `live` states, and no failure
+_CHECK_FAILED = "DagsterAssetCheckFailedError"
 
 
 def build(
@@ -19,67 +25,89 @@ def build(
 ) -> tuple[str, ...]:
     """Run a sync of each stale source, then one compile of the stale whole stages; what failed, in words.
 
-    A source that fails blocks no other. The caller holds the build lease, so that nothing is paid twice.
+    A source that fails blocks no other. The caller holds the build lease, so that nothing is paid twice. Raises
+    ``KeyboardInterrupt`` where a person stops it.
     """
     failed: list[str] = []
     with _instance(base) as instance:
         fail_dead(instance)
-        _partitions(instance, base)
-        tags = {FULL: "true"} if full else {}
+        registry.apply(instance, registry.moves(instance, base))
+        jobs = _Jobs(local_definitions(base), instance, {FULL: "true"} if full else {})
         for source in stale.sources:
             accepted = {ACCEPT_DELETIONS: source} if source in accept_deletions else {}
-            asks = {ASKS: stale.asks[source]}
-            failed += _execute(instance, "sync", {**tags, **accepted, **asks}, partition=source)
-        compile_ = base.stale(full=full)
-        if compile_.stages:
-            asks = {ASKS: compile_.asks["compile"]}
-            failed += _execute(instance, "compile", {**tags, **asks}, selection=list(compile_.stages))
+            failed += jobs.run("sync", {**accepted, ASKS: stale.asks[source]}, partition_key=source)[1]
+        failed += _compile(base, jobs, full)
     return tuple(failed)
+
+
+def _compile(base: KnowledgeBase, jobs: "_Jobs", full: bool) -> list[str]:
+    """Run the stale whole stages; where a failed gate stopped them, then also what is below it, which says so."""
+    stale = base.stale(full=full)
+    if not stale.stages:
+        return []
+    succeeded, failed = jobs.run("compile", {ASKS: stale.asks["compile"]}, asset_selection=_keys(stale))
+    if not succeeded and not failed and (rest := base.stale()).stages:
+        failed = jobs.run("compile", {ASKS: rest.asks["compile"]}, asset_selection=_keys(rest))[1]
+    return failed
+
+
+def _keys(stale: Stale) -> list[dg.AssetKey]:
+    return [dg.AssetKey(name) for name in stale.stages]
 
 
 @contextmanager
 def _instance(base: KnowledgeBase) -> Iterator[DagsterInstance]:
-    """The instance of ``dagster.yaml`` in the root, whose relative paths are those of the working folder."""
-    with chdir(base.settings.root), DagsterInstance.from_config(str(base.settings.root)) as instance:
-        yield instance
+    """The instance that ``kb dev`` uses too: that of ``DAGSTER_HOME`` where one is set, else the one which
+    ``dagster.yaml`` in the root describes, whose relative paths are those of the working folder."""
+    root = base.settings.root
+    with chdir(root):
+        opened = DagsterInstance.get() if os.environ.get("DAGSTER_HOME") else DagsterInstance.from_config(str(root))
+        with opened as instance:
+            yield instance
 
 
-def _partitions(instance: DagsterInstance, base: KnowledgeBase) -> None:
-    name = str(SOURCES.name)
-    have, now = set(instance.get_dynamic_partitions(name)), {s.id for s in base.settings.sources}
-    instance.add_dynamic_partitions(name, sorted(now - have))
-    for gone in sorted(have - now):
-        instance.delete_dynamic_partition(name, gone)
-    for asset, version in base.versions().items():
-        last = instance.get_latest_materialization_event(dg.AssetKey(asset))
-        known = last.asset_materialization.tags if last and last.asset_materialization else {}
-        if (known or {}).get("dagster/data_version") != version:
-            instance.report_runless_asset_event(dg.AssetMaterialization(asset, tags={"dagster/data_version": version}))
+@dataclass(frozen=True)
+class _Jobs:
+    """The jobs, on an instance, each run tagged as this process's."""
+
+    defs: dg.Definitions
+    instance: DagsterInstance
+    tags: Mapping[str, str]
+
+    def run(self, name: str, tags: Mapping[str, str], **target: Any) -> tuple[bool, list[str]]:
+        """Run a job: whether it succeeded, and each of its failures in words; a gate that held is none."""
+        result = self.defs.resolve_job_def(name).execute_in_process(
+            run_config=_QUIET,
+            instance=self.instance,
+            tags={**self.tags, **tags, PROCESS: str(os.getpid())},
+            raise_on_error=False,
+            **target,
+        )
+        if result.success:
+            return True, []
+        if _interrupted(result):
+            raise KeyboardInterrupt
+        what = target.get("partition_key") or name
+        return False, [f"{what}: {message}" for message in _messages(result)]
 
 
-def _execute(
-    instance: DagsterInstance,
-    job: str,
-    tags: Mapping[str, str],
-    *,
-    partition: str | None = None,
-    selection: Sequence[str] | None = None,
-) -> list[str]:
-    result = defs.resolve_job_def(job).execute_in_process(
-        run_config=_QUIET,
-        instance=instance,
-        partition_key=partition,
-        asset_selection=[dg.AssetKey(name) for name in selection] if selection else None,
-        tags=dict(tags),
-        raise_on_error=False,
-    )
-    if result.success:
-        return []
-    return [f"{partition or job}: {message}" for message in _messages(result)] or [f"{partition or job} failed"]
+def _interrupted(result: dg.ExecuteInProcessResult) -> bool:
+    ends = (event.job_failure_data for event in result.all_events if event.is_job_failure)
+    return any(end.failure_reason and end.failure_reason.value == "UNEXPECTED_TERMINATION" for end in ends)
 
 
 def _messages(result: dg.ExecuteInProcessResult) -> Iterator[str]:
+    """Why steps failed: in the words of the error, or of the checks that failed."""
+    checks = result.get_asset_check_evaluations()
     for event in result.all_events:
-        if event.is_step_failure and (data := event.step_failure_data):
-            described = data.user_failure_data.description if data.user_failure_data else None
-            yield described or (data.error.message.strip() if data.error else event.message or "")
+        if not event.is_step_failure:
+            continue
+        data = event.step_failure_data
+        if data.error and data.error.cls_name == _CHECK_FAILED:
+            failed = [c for c in checks if c.asset_key.to_user_string() == event.step_key and not c.passed]
+            yield from (f"{c.asset_key.to_user_string()}: {c.description}" for c in failed if event.step_key != _GATE)
+        elif data.user_failure_data and data.user_failure_data.description:
+            yield data.user_failure_data.description
+        else:
+            cause = data.error.cause if data.error and data.error.cause else data.error
+            yield cause.message.strip() if cause else str(event.message)

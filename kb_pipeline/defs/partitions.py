@@ -1,7 +1,6 @@
-"""One partition a source, added and removed by the sensor."""
+"""One partition a source, added and removed by whoever looks at ``sources.yaml``: the sensor, or ``kb build``."""
 
 import dagster as dg
 
 SOURCES = dg.DynamicPartitionsDefinition(name="source")
-FULL = "kb/full"  # run tag: trust no stat and no stamp
-ACCEPT_DELETIONS = "kb/accept-deletions"  # run tag: a person confirmed a sudden loss
+NAME = str(SOURCES.name)

@@ -7,8 +7,8 @@ import dagster as dg
 from kb_pipeline.api import KnowledgeBase, find_root, shared
 
 
-class KbResource(dg.ConfigurableResource):  # type: ignore[type-arg]
-    """Opens the knowledge base below ``root``; settings are read anew at each opening."""
+class KbResource(dg.ConfigurableResource[KnowledgeBase]):
+    """Opens the knowledge base at ``root``: by default the one of the working folder, where ``dagster.yaml`` lies."""
 
     root: str = ""
 

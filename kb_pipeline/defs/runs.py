@@ -1,15 +1,18 @@
 """What became of runs: which are under way, which failed on these very inputs, which died with their process."""
 
 import os
+import time
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
-import dagster as dg
-from dagster import DagsterInstance, DagsterRun, DagsterRunStatus, RunsFilter
+from dagster import DagsterEventType, DagsterInstance, DagsterRun, DagsterRunStatus, RunsFilter
 
-from kb_pipeline.defs.assets import PID
+from kb_pipeline.defs.run_tags import ASKS, PROCESS
 
-ASKS = "kb/asks"  # run tag: the signature of what the run was asked to do
-DEAD = "kb/dead"  # run tag: failed because its process died, so that it says nothing of the inputs
+DEATHS = 3  # runs of one ask that may die (killed, out of memory) before it counts as refused
+MEMORY = timedelta(days=1)  # how long a failure answers for its inputs: a full disk may have been emptied since
+_REASON = "dagster/failure_reason"
 _UNDER_WAY = [
     DagsterRunStatus.QUEUED,
     DagsterRunStatus.NOT_STARTED,
@@ -17,46 +20,62 @@ _UNDER_WAY = [
     DagsterRunStatus.STARTED,
     DagsterRunStatus.CANCELING,
 ]
+_HAS_PROCESS = [status for status in _UNDER_WAY if status is not DagsterRunStatus.QUEUED]
 
 
 def under_way(instance: DagsterInstance) -> list[DagsterRun]:
-    """Runs of our jobs that have not ended."""
+    """Runs of our jobs and backfills that have not ended."""
     return list(instance.get_runs(RunsFilter(statuses=_UNDER_WAY)))
 
 
 def refused(instance: DagsterInstance, signature: str) -> bool:
-    """Whether the last run that was asked for exactly this failed, other than by the death of its process."""
-    last = next(iter(instance.get_runs(RunsFilter(tags={ASKS: signature}), limit=1)), None)
-    failed = last is not None and last.status in (DagsterRunStatus.FAILURE, DagsterRunStatus.CANCELED)
-    return failed and last is not None and DEAD not in last.tags
+    """Whether exactly this was asked before and failed: the last run by its own fault or a person's hand, or the last
+    few by the death of their process."""
+    asked = RunsFilter(tags={ASKS: signature}, created_after=datetime.now(UTC) - MEMORY)
+    last = instance.get_runs(asked, limit=DEATHS)
+    if not last or last[0].status not in {DagsterRunStatus.FAILURE, DagsterRunStatus.CANCELED}:
+        return False
+    died = [run for run in last if run.status is DagsterRunStatus.FAILURE and run.tags.get(_REASON) != "STEP_FAILURE"]
+    return last[0] not in died or len(died) == DEATHS
 
 
 def fail_dead(instance: DagsterInstance) -> list[str]:
-    """Fail the started runs whose process is gone, which would block others for ever; their ids."""
-    return [run.run_id for run in _dead(instance) if _fail(instance, run)]
+    """Fail the runs whose process is gone, which would block others for ever, and free what they held; their ids."""
+    dead = list(_dead(instance))
+    for run in dead:
+        instance.report_run_failed(run, "Its process died; what it had finished is kept, the rest runs again.")
+        instance.event_log_storage.free_concurrency_slots_for_run(run.run_id)
+    return [run.run_id for run in dead]
 
 
 def _dead(instance: DagsterInstance) -> Iterator[DagsterRun]:
-    for run in instance.get_runs(RunsFilter(statuses=[DagsterRunStatus.STARTED, DagsterRunStatus.CANCELING])):
-        pid = run.tags.get(PID, "")
-        if pid.isdigit() and not _alive(int(pid)):
-            yield run
+    for record in instance.get_run_records(RunsFilter(statuses=_HAS_PROCESS)):
+        pid = _pid(instance, record.dagster_run)
+        if pid is not None and not _lives(pid, record.start_time or record.create_timestamp.timestamp()):
+            yield record.dagster_run
 
 
-def _fail(instance: DagsterInstance, run: DagsterRun) -> bool:
-    instance.add_run_tags(run.run_id, {DEAD: "true"})
-    instance.report_run_failed(run, "Its process died; what it had finished is kept, the rest runs again.")
-    return True
+def _pid(instance: DagsterInstance, run: DagsterRun) -> int | None:
+    """The process of a run: a ``kb build`` tags it, a worker of the daemon signs the start; None before that, when
+    Dagster's own ``run_monitoring`` counts the time."""
+    if tagged := run.tags.get(PROCESS):
+        return int(tagged)
+    started = instance.all_logs(run.run_id, of_type=DagsterEventType.RUN_START)
+    return next((entry.dagster_event.pid for entry in started if entry.dagster_event), None)
 
 
-def _alive(pid: int) -> bool:
+def _lives(pid: int, since: float) -> bool:
+    """Whether the process ``pid`` that was there at ``since`` (seconds since the epoch) still runs."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
     except PermissionError:
         return True
-    return True
-
-
-__all__ = ["ASKS", "DEAD", "dg", "fail_dead", "refused", "under_way"]
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        uptime = float(Path("/proc/uptime").read_text().split()[0])
+    except (OSError, IndexError):
+        return True  # no /proc: a process of that number is taken for the same one
+    born = time.time() - uptime + int(fields[19]) / os.sysconf("SC_CLK_TCK")
+    return fields[0] != "Z" and born <= since + 1

@@ -2,88 +2,102 @@
 
 import json
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import dagster as dg
+from dagster import DagsterRunStatus
 
-from kb_pipeline.api import KnowledgeBase, Stale
-from kb_pipeline.defs.jobs import compile_, sync
+from kb_pipeline.api import Stale
+from kb_pipeline.defs.jobs import compile_, reread, sync
 from kb_pipeline.defs.partitions import SOURCES
+from kb_pipeline.defs.registry import moves
 from kb_pipeline.defs.resources import KbResource
-from kb_pipeline.defs.runs import ASKS, fail_dead, refused, under_way
+from kb_pipeline.defs.run_tags import ASKS, REASON
+from kb_pipeline.defs.runs import fail_dead, refused, under_way
 
-MOST_RUNS = 25  # requests a tick: a first load of thousands of sources must not flood the queue
-
-
-@dg.sensor(jobs=[sync, compile_], minimum_interval_seconds=15, default_status=dg.DefaultSensorStatus.RUNNING)
-def registry(context: dg.SensorEvaluationContext, kb: KbResource) -> dg.SensorResult | dg.SkipReason:
-    """Launch a sync of each stale source, then one compile of the stale whole stages."""
-    base = kb.open()
-    fail_dead(context.instance)
-    stale = base.stale()
-    partitions, events, state = _registry(context, base)
-    requests = list(_requests(context, stale, state))
-    if not (requests or partitions or events):
-        waits = _waits(context, stale)
-        return dg.SkipReason(waits or f"{len(base.settings.sources)} sources looked at, nothing is stale")
-    return dg.SensorResult(
-        run_requests=requests,
-        dynamic_partitions_requests=partitions,
-        asset_events=events,
-        cursor=json.dumps(state),
-    )
+MOST_QUEUED = 25  # a first load of thousands of sources must not flood the queue
 
 
-def _requests(context: dg.SensorEvaluationContext, stale: Stale, state: dict[str, Any]) -> Iterator[dg.RunRequest]:
-    running = under_way(context.instance)
-    syncing = {run.tags.get("dagster/partition") for run in running}
-    wanted = [s for s in stale.sources if s not in syncing and not refused(context.instance, stale.asks[s])]
-    for source in wanted[:MOST_RUNS]:
-        state["seq"] += 1
-        yield dg.RunRequest(
-            job_name="sync",
-            partition_key=source,
-            # A content hash alone would be refused for ever once seen: A → B → A would never sync back.
-            run_key=f"{source}:{state['seq']}",
-            tags={ASKS: stale.asks[source], "kb/reason": stale.sources[source]},
+def registry_sensor(seconds: int) -> dg.SensorDefinition:
+    """The sensor that looks every ``seconds`` at most."""
+
+    @dg.sensor(jobs=[sync, compile_], minimum_interval_seconds=seconds, default_status=dg.DefaultSensorStatus.RUNNING)
+    def registry(context: dg.SensorEvaluationContext, kb: KbResource) -> dg.SensorResult | dg.SkipReason:
+        """Launch what is stale: a sync a source, then one compile. Partitions follow `sources.yaml`."""
+        base, instance = kb.open(), context.instance
+        fail_dead(instance)
+        if builder := base.builder():
+            return dg.SkipReason(f"{builder} is under way and does the same work")
+        asking = _Asking(context, base.stale(), round(base.world.clock.now().timestamp() * 1000))
+        requests = list(asking.requests())
+        found = moves(instance, base)
+        partitions: list[Any] = [SOURCES.build_add_request(found.added)] if found.added else []
+        partitions += [SOURCES.build_delete_request(found.removed)] if found.removed else []
+        if not requests and not found:
+            return dg.SkipReason(asking.silence(len(base.settings.sources)))
+        return dg.SensorResult(
+            run_requests=requests,
+            dynamic_partitions_requests=partitions,
+            asset_events=found.events,
+            cursor=asking.cursor(),
         )
-    if wanted or running or not stale.stages or refused(context.instance, stale.asks["compile"]):
-        return
-    state["seq"] += 1
-    yield dg.RunRequest(
-        job_name="compile",
-        asset_selection=[dg.AssetKey(name) for name in stale.stages],
-        run_key=f"compile:{state['seq']}",
-        tags={ASKS: stale.asks["compile"], "kb/reason": next(iter(stale.stages.values()))},
-    )
+
+    return registry
 
 
-def _waits(context: dg.SensorEvaluationContext, stale: Stale) -> str:
-    """Why nothing was requested though something is stale."""
-    if not stale:
-        return ""
-    running = len(under_way(context.instance))
-    if running:
-        return f"{running} runs are under way"
-    names = ", ".join((*stale.sources, *stale.stages))
-    return f"stale, but the last run failed on the same inputs: {names}. Change them, or launch a run by hand."
+class _Asking:
+    """One tick: what is stale against what runs, and what was asked before."""
 
+    def __init__(self, context: dg.SensorEvaluationContext, stale: Stale, now_ms: int) -> None:
+        self._instance, self._stale = context.instance, stale
+        state: dict[str, Any] = json.loads(context.cursor or "{}")
+        # A content hash alone would be refused for ever once seen: A → B → A would never sync back. After a lost
+        # cursor the counter must not fall back to keys that were used.
+        self._seq = max(int(state.get("seq", 0)), now_ms)
+        self._synced: list[str] = state.get("synced", [])
+        self._running = under_way(context.instance)
 
-def _registry(
-    context: dg.SensorEvaluationContext, base: KnowledgeBase
-) -> tuple[list[Any], list[dg.AssetMaterialization], dict[str, Any]]:
-    """Partitions to add and remove, versions of the external assets that moved, and the cursor's next value."""
-    state: dict[str, Any] = {"seq": 0, "versions": {}, **json.loads(context.cursor or "{}")}
-    now = {s.id for s in base.settings.sources}
-    have = set(context.instance.get_dynamic_partitions(str(SOURCES.name)))
-    partitions: list[Any] = []
-    if now - have:
-        partitions.append(SOURCES.build_add_request(sorted(now - have)))
-    if have - now:
-        partitions.append(SOURCES.build_delete_request(sorted(have - now)))
-    moved = {name: v for name, v in base.versions().items() if state["versions"].get(name) != v}
-    state["versions"] = {**state["versions"], **moved}
-    # After a lost cursor the counter must not fall back to keys that were used.
-    state["seq"] = max(state["seq"], int(base.world.clock.now().timestamp()))
-    events = [dg.AssetMaterialization(name, tags={"dagster/data_version": v}) for name, v in moved.items()]
-    return partitions, events, state
+    def cursor(self) -> str:
+        """What the next tick must know."""
+        return json.dumps({"seq": self._seq, "synced": self._synced})
+
+    def requests(self) -> Iterator[dg.RunRequest]:
+        """A sync a stale source; else, or where these had their turn since the last one, a compile."""
+        wanted = self._wanted()
+        if self._compile_is_due(wanted):
+            self._synced = []
+            names = [dg.AssetKey(name) for name in self._stale.stages]
+            yield self._request("compile", "compile", next(iter(self._stale.stages.values())), asset_selection=names)
+            return
+        for source in wanted:
+            self._synced.append(source)
+            yield self._request("sync", source, self._stale.sources[source], partition_key=source)
+
+    def _wanted(self) -> list[str]:
+        syncing = {run.tags.get("dagster/partition") for run in self._running}
+        queued = sum(run.status is DagsterRunStatus.QUEUED for run in self._running)
+        # Those that had no turn since the last compile go first, so that a source that never rests starves no other.
+        waiting = sorted((s for s in self._stale.sources if s not in syncing), key=self._synced.__contains__)
+        asked = (s for s in waiting if not refused(self._instance, self._stale.asks[s]))
+        return list(islice(asked, max(0, MOST_QUEUED - queued)))
+
+    def _compile_is_due(self, wanted: list[str]) -> bool:
+        busy = any(run.job_name != reread.name for run in self._running)
+        if busy or not self._stale.stages or not set(wanted) <= set(self._synced):
+            return False
+        return not refused(self._instance, self._stale.asks["compile"])
+
+    def _request(self, job: str, what: str, reason: str, **target: Any) -> dg.RunRequest:
+        self._seq += 1
+        tags = {ASKS: self._stale.asks[what], REASON: reason}
+        return dg.RunRequest(job_name=job, run_key=f"{what}:{self._seq}", tags=tags, **target)
+
+    def silence(self, sources: int) -> str:
+        """Why nothing was requested."""
+        if not self._stale:
+            return f"{sources} sources looked at, nothing is stale"
+        names = ", ".join((*self._stale.sources, *self._stale.stages))
+        if self._running:
+            return f"stale: {names}; {len(self._running)} runs are under way"
+        return f"stale: {names}; the last run failed on the same inputs. Change them, or launch a run by hand."

@@ -1,6 +1,7 @@
 """``kb build`` and ``kb dev``: the two commands that reach Dagster, which is imported inside them alone."""
 
 import os
+import signal
 import sys
 import time
 
@@ -25,7 +26,8 @@ def build(
         listener.report(report)
 
     failed: tuple[str, ...] = ()
-    with listen(Listener(listener.progress, keep, listener.waiting)), base.lease():
+    holder = f"kb build (process {os.getpid()})"
+    with listen(Listener(listener.progress, keep, listener.waiting)), base.lease(holder):
         stale = base.stale(only | accept_deletions, full=full)
         if stale:
             failed = _run(base, stale, full, accept_deletions)
@@ -45,8 +47,12 @@ def failed(report: BuildReport) -> bool:
 
 
 def dev(base: KnowledgeBase, host: str, port: int) -> None:
-    """Become Dagster's development server: UI, sensors and schedules."""
-    os.chdir(base.settings.root)
+    """Become Dagster's development server: UI, sensors and schedules. Raises ``Busy`` where one serves this root."""
+    root = base.settings.root
+    os.chdir(root)
     base.close()
+    base.serve_alone()
+    os.environ.setdefault("DAGSTER_HOME", str(root))
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # a shell's `&` hands down an ignored one, which nothing could stop
     command = [sys.executable, "-m", "dagster", "dev", "-w", "workspace.yaml", "-h", host, "-p", str(port)]
     os.execv(command[0], command)  # noqa: S606 - our own interpreter, no shell
