@@ -2,6 +2,7 @@
 
 import os
 import unicodedata
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
