@@ -7,8 +7,9 @@ in it, and is a hit of its own only where none of them was found.
 
 import re
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kb_pipeline.errors import KbError
 from kb_pipeline.records import Hit, Row, Scope, SearchResult
@@ -28,22 +29,22 @@ RARE_SHARE = 0.6
 _OF_PASSAGES = ("passage words", "passage meaning", "passage exact")
 _ABSENT = "\0"
 _VERBATIM_TOKENS = 3
-_SPARE = 10
+_FETCHED, _SPARE = 3, 10
 
 
 @dataclass(frozen=True)
 class Ranking:
     """How lists become one ranking: ``weights`` by list and ``method``, a name of ``fusion.METHODS``.
 
-    Lists of units are ``depth`` long, those of passages ``passage_depth``; ``per_document`` caps the hits that share a
-    first document.
+    Lists of units are ``depth`` long, those of passages ``passage_depth``. Of one document ``per_document`` hits come
+    before those of others, the rest after them.
     """
 
     weights: Mapping[str, float]
     method: str = "convex"
     depth: int = 100
     passage_depth: int = 100
-    per_document: int | None = None
+    per_document: int = 5
 
 
 HITS = Ranking(
@@ -73,6 +74,7 @@ def search(
     Raises ``KbError`` (code ``usage``) for an empty query or ``k`` below 1, ``NotFound`` where there is no generation.
     """
     _check(query, k)
+    ranking = _deep(ranking, k)
     with world.index.snapshot(generation) as snapshot:
         started = time.perf_counter()
         lists = _lists(query, world, snapshot, scope, ranking)
@@ -95,6 +97,7 @@ def documents(
     Raises as ``search``.
     """
     _check(query, k)
+    ranking = _deep(ranking, k)
     with world.index.snapshot(generation) as snapshot:
         lists = _lists(query, world, snapshot, scope, ranking)
         cited = snapshot.documents(list({row for ranked in lists.values() for row, _ in ranked}))
@@ -107,6 +110,11 @@ def _check(query: str, k: int) -> None:
         raise KbError("the query is empty.", where="search", cure="Ask with at least one word.", code="usage")
     if k < 1:
         raise KbError(f"{k} hits cannot be shown.", where="search", cure="Ask for one or more.", code="usage")
+
+
+def _deep(ranking: Ranking, k: int) -> Ranking:
+    """``ranking`` with lists of at least ``k``."""
+    return replace(ranking, depth=max(ranking.depth, k), passage_depth=max(ranking.passage_depth, k))
 
 
 def _since(started: float) -> float:
@@ -172,13 +180,12 @@ def _hits(
 ) -> tuple[Hit, ...]:
     """The best rows as hits. Those that hold a pasted sentence to the letter come first; newer wins a tie."""
     best = sorted(found, key=lambda row: (-found[row], row))
-    wanted = len(best) if ranking.per_document else k + _SPARE
-    rows = snapshot.rows(best[:wanted])
+    rows = snapshot.rows(best[: _FETCHED * k + _SPARE])
     holds = _verbatim(query)
     rows.sort(key=lambda row: row.id)
     rows.sort(key=lambda row: row.effective_date or row.updated_at, reverse=True)
     rows.sort(key=lambda row: (not holds(row), -round(found[row.id], 9)))
-    chosen = _distinct(rows, ranking.per_document)[:k]
+    chosen = _spread(rows, ranking.per_document)[:k]
     return tuple(_hit(row, found[row.id], ranks.get(row.id, {})) for row in chosen)
 
 
@@ -191,19 +198,19 @@ def _verbatim(query: str) -> Callable[[Row], bool]:
     return lambda row: pattern.search(fold(row.text).casefold()) is not None
 
 
-def _distinct(rows: Iterable[Row], per_document: int | None) -> list[Row]:
-    """Rows in order without copies of one text under one heading, at most ``per_document`` of a document."""
+def _spread(rows: Iterable[Row], per_document: int) -> list[Row]:
+    """Rows in order without copies of one text under one heading; what is beyond ``per_document`` comes last."""
     seen: set[tuple[str, str]] = set()
-    taken: dict[str, int] = {}
-    chosen = []
+    taken: Counter[str] = Counter()
+    first: list[Row] = []
+    rest: list[Row] = []
     for row in rows:
         copy = (row.text, row.heading)
-        if copy in seen or (per_document and taken.get(row.doc_id, 0) >= per_document):
-            continue
-        seen.add(copy)
-        taken[row.doc_id] = taken.get(row.doc_id, 0) + 1
-        chosen.append(row)
-    return chosen
+        if copy not in seen:
+            seen.add(copy)
+            taken[row.doc_id] += 1
+            (first if taken[row.doc_id] <= per_document else rest).append(row)
+    return first + rest
 
 
 def _hit(row: Row, score: float, ranks: Mapping[str, int]) -> Hit:

@@ -110,7 +110,7 @@ def candidates() -> Iterator[tuple[str, Ranking, Ranking]]:
             yield f"{name} {weight}", weighted(HITS, **{name: weight}), weighted(DOCUMENTS, **{name: weight})
     for depth in (50, 100, 200, 300):
         yield f"depth {depth}", replace(HITS, depth=depth), replace(DOCUMENTS, depth=depth)
-    for cap in (2, 3, 5):
+    for cap in (2, 3, 10):
         yield f"at most {cap} a document", replace(HITS, per_document=cap), DOCUMENTS
 
 

@@ -189,13 +189,20 @@ def test_copies_are_one_hit(make: Make) -> None:
     assert len(ids(make(rows), "licence text")) == 1
 
 
-def test_a_cap_spreads_hits_over_documents(make: Make) -> None:
-    """At most so many hits share a document; those of others move up."""
+def test_no_document_fills_the_list_alone(make: Make) -> None:
+    """Beyond so many hits of one document those of others come first, but nothing is lost where there are none."""
     rows = [row(f"kb_a{n}", f"cache policy number {n} of the cache") for n in range(9)]
     rows += [row("kb_b", "The cache of another document.", doc="notes/b.md")]
     world = make(rows)
-    capped = ids(world, "cache policy", k=3, ranking=replace(HITS, per_document=2))
-    assert (len(capped), capped[2]) == (3, "kb_b")
+    assert ids(world, "cache policy")[5] == "kb_b"
+    assert ids(world, "cache policy", k=3, ranking=replace(HITS, per_document=2))[2] == "kb_b"
+    assert len(ids(world, "cache policy", scope=Scope(docs=("notes/a.md",)))) == 9
+
+
+def test_as_many_hits_as_asked_for(make: Make) -> None:
+    """A long list is as long as it was asked for, where there are so many rows."""
+    rows = [row(f"kb_{n:03}", f"word number {n}", doc=f"notes/{n}.md") for n in range(300)]
+    assert len(set(ids(make(rows), "word", k=250))) == 250
 
 
 def test_documents_count_their_best_rows(make: Make) -> None:

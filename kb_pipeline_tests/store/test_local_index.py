@@ -18,7 +18,7 @@ from kb_pipeline.records import SCHEMA_VERSION, Scope
 from kb_pipeline.store.index import LocalIndex, sql
 from kb_pipeline.store.index.rows import to_table
 from kb_pipeline.store.index.writing import MOST_SEGMENTS
-from kb_pipeline_tests.store.test_index import DIM, found, item, near, put, unit
+from kb_pipeline_tests.store.backends import DIM, found, item, near, put, unit
 
 SPAWN = multiprocessing.get_context("spawn")
 
