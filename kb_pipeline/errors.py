@@ -60,6 +60,19 @@ class ConversionError(KbError):
     code = "conversion"
 
 
+class ModelError(KbError):
+    """A model's reply that cannot be used: ``code`` is ``refused``, ``cut`` (token limit), ``invalid`` (after one
+    repair turn) or ``unavailable``. One record is quarantined with it; the rest goes on."""
+
+    code = "model"
+
+
+class BudgetSpent(KbError):
+    """The next call could exceed the budget: the run stops, all finished work is kept."""
+
+    code = "budget"
+
+
 class StoreError(KbError):
     """The knowledge base on disk cannot be read or written."""
 

@@ -399,6 +399,22 @@ class Tagging(Record):
     candidates: tuple[str, ...] = ()
 
 
+class Ask(Record):
+    """One question to a model. ``system`` is the prompt's static part, ``user`` the rest; ``version`` the prompt's hash.
+
+    ``source_id`` and ``doc_id`` are for the ledger alone: neither in the prompt nor in the key of the kept reply, so
+    that a move costs nothing.
+    """
+
+    task: str
+    version: str
+    system: str
+    user: str
+    max_tokens: int = 4096
+    source_id: str = ""
+    doc_id: str = ""
+
+
 # --- index and search --------------------------------------------------------------------------------------------
 
 

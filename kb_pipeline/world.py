@@ -4,12 +4,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from kb_pipeline.errors import ModelError
 from kb_pipeline.records import (
+    Ask,
     Chunk,
     Converted,
     Extraction,
@@ -99,6 +101,32 @@ class Fetcher(Protocol):
 
     def close(self) -> None:
         """Close connections."""
+
+
+class Replies(Protocol):
+    """Models' replies by key, kept in git: what was paid once is replayed."""
+
+    def get(self, key: str) -> str | None:
+        """The kept reply, or None."""
+
+    def put(self, key: str, reply: str) -> None:
+        """Keep a reply, on disk at once."""
+
+
+R = TypeVar("R", bound=Record)
+
+
+class ChatClient(Protocol):
+    """Asks a model, within limits of rate, time and money."""
+
+    def model(self, task: str) -> str:
+        """The model that answers ``task``."""
+
+    def ask(self, asks: Sequence[Ask], shape: type[R]) -> Iterator[R | ModelError]:
+        """One validated reply an ask, in order, asked side by side; a ``ModelError`` in place of one that failed.
+
+        Raises ``BudgetSpent`` before a call that could exceed the budget; what was answered is kept.
+        """
 
 
 class Engine(Protocol):
