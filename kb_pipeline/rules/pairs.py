@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 Floats = npt.NDArray[np.float32]
 Rows = npt.NDArray[np.int64]
+Cosines = npt.NDArray[np.float64]
 
 NEAREST = 32
 """A pair counts only while one side is among the 32 nearest of the other. Texts that repeat one pattern (ten thousand
@@ -30,7 +31,7 @@ class Pairs:
 
     left: Rows
     right: Rows
-    cosine: npt.NDArray[np.float64]
+    cosine: Cosines
 
     def __len__(self) -> int:
         return len(self.left)
@@ -60,10 +61,10 @@ def all_pairs(vectors: Floats, threshold: float, nearest: int = NEAREST) -> Pair
     for top in range(0, len(vectors), _BLOCK):
         upper = vectors[top : top + _BLOCK]
         for start in range(top, len(vectors), _BLOCK):
-            rows, columns = _close(upper, vectors[start : start + _BLOCK], threshold)
+            rows, columns, cosine = _close(upper, vectors[start : start + _BLOCK], threshold, nearest)
             a, b = rows + top, columns + start
             ahead = a < b
-            found.add(vectors, a[ahead], b[ahead], threshold)
+            found.add(a[ahead], b[ahead], cosine[ahead])
     return found.pairs()
 
 
@@ -80,10 +81,10 @@ def pairs_touching(new: Sequence[int] | Rows, vectors: Floats, threshold: float,
         chosen = touched[top : top + _BLOCK]
         upper = vectors[chosen]
         for start in range(0, len(vectors), _BLOCK):
-            rows, columns = _close(upper, vectors[start : start + _BLOCK], threshold)
+            rows, columns, cosine = _close(upper, vectors[start : start + _BLOCK], threshold, nearest)
             a, b = chosen[rows], columns + start
             once = (a < b) | ((a > b) & ~is_new[b])
-            found.add(vectors, np.minimum(a, b)[once], np.maximum(a, b)[once], threshold)
+            found.add(np.minimum(a, b)[once], np.maximum(a, b)[once], cosine[once])
     return found.pairs()
 
 
@@ -117,13 +118,11 @@ class _Found:
         self._parts: list[Pairs] = []
         self._pending = 0
 
-    def add(self, vectors: Floats, left: Rows, right: Rows, threshold: float) -> None:
+    def add(self, left: Rows, right: Rows, cosine: Cosines) -> None:
         if not len(left):
             return
-        cosine = _rounded(vectors, left, right)
-        kept = cosine >= round(threshold, _DECIMALS)
-        self._parts.append(Pairs(left[kept], right[kept], cosine[kept]))
-        self._pending += int(kept.sum())
+        self._parts.append(Pairs(left, right, cosine))
+        self._pending += len(left)
         if self._pending > self._limit:
             self._parts = [self.pairs()]
             self._pending = len(self._parts[0])
@@ -132,24 +131,48 @@ class _Found:
         return bounded(joined(_NONE, *self._parts), self._nearest)
 
 
-def _close(upper: Floats, lower: Floats, threshold: float) -> tuple[Rows, Rows]:
-    """Row and column of every product that may round to the threshold or more."""
-    products = upper @ lower.T
-    hits = np.flatnonzero(products.ravel() >= threshold - 0.5 * 10**-_DECIMALS - _EDGE)
-    return np.divmod(hits, len(lower))
+def _close(upper: Floats, lower: Floats, threshold: float, nearest: int) -> tuple[Rows, Rows, Cosines]:
+    """Rows, columns and rounded cosines of a block; where it is dense, only what is near for its row or its column."""
+    products = (upper @ lower.T).ravel()
+    hits = np.flatnonzero(products >= threshold - 0.5 * 10**-_DECIMALS - _EDGE)
+    rows, columns = np.divmod(hits, len(lower))
+    cosine = _rounded(products[hits], upper, lower, rows, columns)
+    kept = cosine >= round(threshold, _DECIMALS)
+    rows, columns, cosine = rows[kept], columns[kept], cosine[kept]
+    if len(rows) > 2 * nearest * max(len(upper), len(lower)):
+        kept = _near(rows, columns, cosine, (len(upper), len(lower)), nearest)
+        rows, columns, cosine = rows[kept], columns[kept], cosine[kept]
+    return rows, columns, cosine
 
 
-def _rounded(vectors: Floats, left: Rows, right: Rows) -> npt.NDArray[np.float64]:
-    """Cosines in double precision, so that the block a pair falls into cannot move its last decimal."""
-    out = np.empty(len(left), np.float64)
-    for start in range(0, len(left), _GATHER):
-        part = slice(start, start + _GATHER)
-        a, b = vectors[left[part]].astype(np.float64), vectors[right[part]].astype(np.float64)
-        out[part] = np.einsum("ij,ij->i", a, b)
-    return np.asarray(np.round(np.clip(out, -1.0, 1.0), _DECIMALS), np.float64)
+def _rounded(products: Floats, upper: Floats, lower: Floats, rows: Rows, columns: Rows) -> Cosines:
+    """Cosines to 3 decimals. Those next to an edge of rounding are computed again in double precision, so that the
+    block a pair falls into cannot move its last decimal."""
+    cosine = products.astype(np.float64)
+    steps = cosine * 10**_DECIMALS
+    edge = np.flatnonzero(np.abs(steps - np.floor(steps) - 0.5) < _EDGE * 10**_DECIMALS)
+    for start in range(0, len(edge), _GATHER):
+        at = edge[start : start + _GATHER]
+        a, b = upper[rows[at]].astype(np.float64), lower[columns[at]].astype(np.float64)
+        cosine[at] = np.einsum("ij,ij->i", a, b)
+    return np.asarray(np.round(cosine, _DECIMALS), np.float64)
 
 
-def _normal(left: Rows, right: Rows, cosine: npt.NDArray[np.float64]) -> Pairs:
+def _near(rows: Rows, columns: Rows, cosine: Cosines, shape: tuple[int, int], nearest: int) -> npt.NDArray[np.bool_]:
+    """Which pairs of a block are among the nearest of their row or column, and one more: a row may meet itself."""
+    steps = np.full(shape, -1, np.int64)
+    steps[rows, columns] = np.round((cosine + 1) * 10**_DECIMALS).astype(np.int64)
+    kept = np.zeros(shape, np.bool_)
+    for ranked, mask in ((steps, kept), (steps.T, kept.T)):
+        width = ranked.shape[1]
+        if width <= nearest + 1:
+            return np.ones(len(rows), np.bool_)
+        keys = ranked * width + np.arange(width)[::-1]
+        mask |= keys >= np.partition(keys, -nearest - 1, axis=1)[:, [-nearest - 1]]
+    return np.asarray(kept[rows, columns], np.bool_)
+
+
+def _normal(left: Rows, right: Rows, cosine: Cosines) -> Pairs:
     order = np.lexsort((right, left))
     left, right, cosine = left[order], right[order], cosine[order]
     fresh = np.r_[True, (np.diff(left) != 0) | (np.diff(right) != 0)] if len(left) else np.zeros(0, np.bool_)

@@ -75,7 +75,7 @@ def test_the_wording_with_more_and_more_precise_figures_represents_the_rest() ->
     vague = [witness("It takes half of the memory of v1.", f"a/{n}.md") for n in range(3)]
     assert merged(*vague, witness("It takes 48% of the 80 GB.", "b/y.md")).statement == "It takes 48% of the 80 GB."
     assert (
-        merged(witness("Latency is 12 ms."), witness("Latency is 12.4 ms.", "b/y.md")).statement
+        merged(witness("The latency of it is 12 ms."), witness("Latency is 12.4 ms.", "b/y.md")).statement
         == "Latency is 12.4 ms."
     )
 

@@ -27,6 +27,7 @@ def test_the_same_words_in_the_same_roles(a: str, b: str) -> None:
         ("The user service calls the order service.", "The order service calls the user service."),
         ("A square is a rectangle.", "A rectangle is a square."),
         ("Data is copied from the leader to the replica.", "Data is copied from the replica to the leader."),
+        ("Data moves from the CPU to the GPU.", "Data moves to the CPU from the GPU."),
         ("The enzyme was inhibited by the drug.", "The enzyme inhibits the drug."),
         ("Service A depends on service B.", "Service B depends on service A."),
         ("If the cache is full, the queue grows.", "If the queue grows, the cache is full."),
