@@ -100,9 +100,9 @@ def test_equal_vectors_stay_within_the_bound_and_ties_go_to_the_lower_row(monkey
 
 
 def test_cosines_are_rounded_from_double_precision() -> None:
-    """No single-precision product moves the third decimal of any of 180,000 pairs."""
-    rows = vectors(600, 384, seed=5, spread=1.0)
-    found = all_pairs(rows, -1.0, nearest=600)
+    """No single-precision product moves the third decimal of any of half a million pairs."""
+    rows = vectors(1000, 384, seed=6, spread=0.1)
+    found = all_pairs(rows, -1.0, nearest=1000)
     exact = np.round((rows.astype(np.float64) @ rows.T.astype(np.float64))[found.left, found.right], 3)
-    assert len(found) == 600 * 599 // 2
+    assert len(found) == 1000 * 999 // 2
     assert (found.cosine == exact).all()
