@@ -210,14 +210,15 @@ class KnowledgeBase:
             "taxonomy": ids.digest_json(self.settings.taxonomy.model_dump(mode="json")),
         }
 
-    def check(self, stage: str | None = None, *, full: bool = True) -> list[Finding]:
-        """Run the checks (of one stage). ``full`` looks at everything, not only at what changed since they passed."""
+    def check(self, stage: str | None = None, source: str | None = None, *, full: bool = True) -> list[Finding]:
+        """Run the checks (of one stage, of one source). ``full`` looks at everything, not only at what changed since
+        they passed."""
         rows = CHECKS if stage is None else checks_of(stage)
         if not rows:
             known = ", ".join(row.stage for row in CHECKS)
             raise NotFound(f"there is no check of '{stage}'.", where="kb check", cure=f"Known stages: {known}.")
         run = self._run(full=full)
-        return [check(run, row) for row in rows]
+        return [check(run, row, source) for row in rows]
 
     # --- asking --------------------------------------------------------------------------------------------------
 

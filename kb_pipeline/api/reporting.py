@@ -4,15 +4,16 @@ from collections.abc import Iterator, Sequence
 
 from kb_pipeline.api.views import quarantine
 from kb_pipeline.records import BuildReport, StageReport
-from kb_pipeline.runner import Run
+from kb_pipeline.runner import Run, held
 from kb_pipeline.stages import PER_SOURCE, PIPELINE
 
 
 def build_report(run: Run, reports: Sequence[StageReport], failed: Sequence[str], seconds: float) -> BuildReport:
     """Sum up what the stages reported; stages that did not run kept what they had. Remembered where anything ran."""
-    warnings = tuple(dict.fromkeys(w for r in reports for w in r.warnings))
+    holding = (f"held back by the check of {stage}: {message}" for stage, message in held(run).items())
+    warnings = tuple(dict.fromkeys([*(w for r in reports for w in r.warnings), *holding]))
     index = run.world.index
-    held = sum(1 for _ in quarantine(run))
+    quarantined = sum(1 for _ in quarantine(run))
     report = BuildReport(
         documents=_documents(run, reports),
         stages={name: _stage(run, name, [r for r in reports if r.stage == name]) for name in PIPELINE},
@@ -27,7 +28,7 @@ def build_report(run: Run, reports: Sequence[StageReport], failed: Sequence[str]
         live=index.live(),
         warnings=warnings,
         failed=tuple(failed),
-        quarantined=held,
+        quarantined=quarantined,
         seconds=round(seconds, 2),
     )
     report = report.model_copy(update={"next_steps": tuple(_next_steps(report))})

@@ -125,7 +125,8 @@ def overview(run: Run, stale: Stale, root: Path) -> Overview:
                 stage=name,
                 last_run=run.stamp(name).get("at"),
                 artefacts=len(run.kb.manifest(name)),
-                stale=stale.stages.get(name),
+                stale=stale.stages.get(name)
+                or (f"its check fails: {stale.held[name]}" if name in stale.held else None),
             )
             for name in WHOLE
         ),

@@ -2,7 +2,7 @@
 
 from kb_pipeline.errors import KbError
 from kb_pipeline.records import StageReport
-from kb_pipeline.runner.checking import check, checks_of
+from kb_pipeline.runner.checking import check, checks_of, held
 from kb_pipeline.runner.context import Progress, Run, no_progress
 from kb_pipeline.runner.each import each
 from kb_pipeline.runner.fetching import fetch, forget
@@ -10,7 +10,7 @@ from kb_pipeline.runner.staleness import Stale, stale, stale_stages
 from kb_pipeline.runner.whole import whole
 from kb_pipeline.stages import PIPELINE, WHOLE
 
-__all__ = ["Progress", "Run", "Stale", "build_stage", "check", "checks_of", "no_progress", "stale"]
+__all__ = ["Progress", "Run", "Stale", "build_stage", "check", "checks_of", "held", "no_progress", "stale"]
 
 
 def build_stage(run: Run, name: str, source_id: str | None = None) -> StageReport:

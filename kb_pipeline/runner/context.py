@@ -124,10 +124,10 @@ class Run:
             versions["files"] = ids.digest_json(sorted(self.kb.tree_state(stage.name).items()))
         return ids.digest_json(versions)
 
-    def manifests(self, stage: str) -> list[Manifest]:
-        """The manifests of a stage: one a registered source, or the one."""
+    def manifests(self, stage: str, source: str | None = None) -> list[Manifest]:
+        """The manifests of a stage: one a registered source (or that of one), or the one."""
         if PIPELINE[stage].per_source:
-            return [self.kb.manifest(stage, s.id) for s in self.world.settings.sources]
+            return [self.kb.manifest(stage, s.id) for s in self.world.settings.sources if source in {None, s.id}]
         return [self.kb.manifest(stage)]
 
 

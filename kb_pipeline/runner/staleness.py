@@ -1,10 +1,12 @@
 """What is stale, and why. The one opinion on it: sensor, command line and status ask here. Changes nothing."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from kb_pipeline.records import Source
 from kb_pipeline.rules import ids
+from kb_pipeline.runner.checking import held
 from kb_pipeline.runner.context import Run
 from kb_pipeline.settings import refresh_due
 from kb_pipeline.sources import kinds
@@ -16,12 +18,14 @@ class Stale:
     """Sources and whole stages that must run, each with its reason; ``stages`` holds all below the first stale one.
 
     ``asks`` maps each source, and ``compile``, to the hash of what exactly is asked: what failed on it is not asked
-    again until it changes.
+    again until it changes. ``held`` maps stages whose blocking check fails to what it found: what lies below them is
+    not asked for.
     """
 
     sources: dict[str, str] = field(default_factory=dict)
     stages: dict[str, str] = field(default_factory=dict)
     asks: dict[str, str] = field(default_factory=dict)
+    held: dict[str, str] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
         return bool(self.sources or self.stages)
@@ -43,12 +47,13 @@ def stale(run: Run, only: frozenset[str] = frozenset(), *, refetch: bool = False
         if reason:
             sources[source.id] = reason
             asks[source.id] = _ask(run, source, reason)
-    stages = stale_stages(run)
+    holding = held(run)
+    stages = _below(run, holding)
     if stages:
         asks["compile"] = ids.digest_json(
             [[n, r, run.recipe(PIPELINE[n]), run.upstream(PIPELINE[n])] for n, r in stages.items()]
         )
-    return Stale(sources, stages, asks)
+    return Stale(sources, stages, asks, holding)
 
 
 def _ask(run: Run, source: Source, reason: str) -> str:
@@ -107,11 +112,18 @@ def _partitions(run: Run, source: Source) -> str | None:
 
 def stale_stages(run: Run) -> dict[str, str]:
     """Whole stages that must run given what is on disk, and all below them, each with its reason."""
+    return _below(run, held(run))
+
+
+def _below(run: Run, holding: Mapping[str, str]) -> dict[str, str]:
     found: dict[str, str] = {}
+    stopped: set[str] = set()
     for name in WHOLE:
-        reason = _stage(run, name)
-        above = next((need for need in PIPELINE[name].needs if need in found), None)
-        if reason or above:
+        needs = PIPELINE[name].needs
+        above = next((need for need in needs if need in found), None)
+        if not run.full and any(need in stopped or (need in holding and need not in found) for need in needs):
+            stopped.add(name)
+        elif (reason := _stage(run, name)) or above:
             found[name] = reason or f"{above} is stale"
     return found
 

@@ -18,14 +18,17 @@ _VIEWS = {"normalized": "meta"}  # what a whole stage reads of a document is its
 
 
 class Upstream:
-    """The records of the stages above, of registered sources, read on demand; originals go by document id."""
+    """The records of the stages above, of registered sources (or of one), read on demand; originals go by document
+    id."""
 
-    def __init__(self, run: Run, needs: tuple[str, ...], views: Mapping[str, str] = _VIEWS) -> None:
-        self._run, self._views = run, views
+    def __init__(
+        self, run: Run, needs: tuple[str, ...], views: Mapping[str, str] = _VIEWS, source: str | None = None
+    ) -> None:
+        self._run, self._views, self._source = run, views, source
         self._entries = {need: dict(self._named(need)) for need in needs}
 
     def _named(self, need: str) -> Iterator[tuple[str, Entry]]:
-        for manifest in self._run.manifests(need):
+        for manifest in self._run.manifests(need, self._source):
             for entry in manifest.live():
                 yield (ids.doc_id(manifest.source, entry.key) if need == "raw" else entry.key), entry
 
