@@ -72,10 +72,11 @@ def _stage_asset(stage: Stage, code_version: str | None, pools: bool) -> dg.Asse
         ],
     )
     def body(context: dg.AssetExecutionContext, kb: KbResource) -> dg.MaterializeResult:  # type: ignore[type-arg]
+        source = context.partition_key if stage.per_source else None
         with told(context):
             base = kb.open()
-            report = _built(context, base, stage)
-            findings = base.check(stage.name, full=False)
+            report = _built(context, base, stage, source)
+            findings = base.check(stage.name, source, full=False)
         context.log.info(showing.summary(report))
         for warning in report.warnings:
             context.log.warning(warning)
@@ -88,8 +89,7 @@ def _stage_asset(stage: Stage, code_version: str | None, pools: bool) -> dg.Asse
     return body
 
 
-def _built(context: dg.AssetExecutionContext, base: KnowledgeBase, stage: Stage) -> StageReport:
+def _built(context: dg.AssetExecutionContext, base: KnowledgeBase, stage: Stage, source: str | None) -> StageReport:
     tags = context.run.tags
     accepted = frozenset(filter(None, tags.get(ACCEPT_DELETIONS, "").split(",")))
-    source = context.partition_key if stage.per_source else None
     return base.build_stage(stage.name, source, full=FULL in tags, accept_deletions=accepted)

@@ -16,7 +16,7 @@ from kb_pipeline.defs.run_tags import ACCEPT_DELETIONS, ASKS, FULL, PROCESS
 from kb_pipeline.defs.runs import fail_dead
 
 _QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}  # the build report speaks instead
-_GATE = "eval"  # its check holds the candidate back: that is an outcome, which `live` states, and no failure
+_GATE = "eval"  # its check holds the candidate back: that is an outcome, which the report tells, and no failure
 _CHECK_FAILED = "DagsterAssetCheckFailedError"
 
 
@@ -35,24 +35,12 @@ def build(
         jobs = _Jobs(local_definitions(base), instance, {FULL: "true"} if full else {})
         for source in stale.sources:
             accepted = {ACCEPT_DELETIONS: source} if source in accept_deletions else {}
-            failed += jobs.run("sync", {**accepted, ASKS: stale.asks[source]}, partition_key=source)[1]
-        failed += _compile(base, jobs, full)
+            failed += jobs.run("sync", {**accepted, ASKS: stale.asks[source]}, partition_key=source)
+        compile_ = base.stale(full=full)
+        if compile_.stages:
+            stages = [dg.AssetKey(name) for name in compile_.stages]
+            failed += jobs.run("compile", {ASKS: compile_.asks["compile"]}, asset_selection=stages)
     return tuple(failed)
-
-
-def _compile(base: KnowledgeBase, jobs: "_Jobs", full: bool) -> list[str]:
-    """Run the stale whole stages; where a failed gate stopped them, then also what is below it, which says so."""
-    stale = base.stale(full=full)
-    if not stale.stages:
-        return []
-    succeeded, failed = jobs.run("compile", {ASKS: stale.asks["compile"]}, asset_selection=_keys(stale))
-    if not succeeded and not failed and (rest := base.stale()).stages:
-        failed = jobs.run("compile", {ASKS: rest.asks["compile"]}, asset_selection=_keys(rest))[1]
-    return failed
-
-
-def _keys(stale: Stale) -> list[dg.AssetKey]:
-    return [dg.AssetKey(name) for name in stale.stages]
 
 
 @contextmanager
@@ -74,8 +62,8 @@ class _Jobs:
     instance: DagsterInstance
     tags: Mapping[str, str]
 
-    def run(self, name: str, tags: Mapping[str, str], **target: Any) -> tuple[bool, list[str]]:
-        """Run a job: whether it succeeded, and each of its failures in words; a gate that held is none."""
+    def run(self, name: str, tags: Mapping[str, str], **target: Any) -> list[str]:
+        """Run a job; each of its failures in words. A gate that held back what is below it is none."""
         result = self.defs.resolve_job_def(name).execute_in_process(
             run_config=_QUIET,
             instance=self.instance,
@@ -84,11 +72,11 @@ class _Jobs:
             **target,
         )
         if result.success:
-            return True, []
+            return []
         if _interrupted(result):
             raise KeyboardInterrupt
         what = target.get("partition_key") or name
-        return False, [f"{what}: {message}" for message in _messages(result)]
+        return [f"{what}: {message}" for message in _messages(result)]
 
 
 def _interrupted(result: dg.ExecuteInProcessResult) -> bool:

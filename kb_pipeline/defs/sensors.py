@@ -96,7 +96,10 @@ class _Asking:
     def silence(self, sources: int) -> str:
         """Why nothing was requested."""
         if not self._stale:
-            return f"{sources} sources looked at, nothing is stale"
+            holding = "".join(
+                f"; {stage} holds back what is below it: {why}" for stage, why in self._stale.held.items()
+            )
+            return f"{sources} sources looked at, nothing is stale{holding}"
         names = ", ".join((*self._stale.sources, *self._stale.stages))
         if self._running:
             return f"stale: {names}; {len(self._running)} runs are under way"
