@@ -29,7 +29,7 @@ RARE_SHARE = 0.6
 _OF_PASSAGES = ("passage words", "passage meaning", "passage exact")
 _ABSENT = "\0"
 _VERBATIM_TOKENS = 3
-_FETCHED, _SPARE = 3, 10
+_FETCHED, _SPARE = 2, 10
 
 
 @dataclass(frozen=True)

@@ -59,6 +59,12 @@ class Generation:
         if worded != len(alive):
             raise generations.damaged(self.folder, f"{len(alive)} rows, but the words of {worded}")
 
+    @cached_property
+    def families(self) -> dict[str, frozenset[str]]:
+        """The kinds of row whose words each lexicon holds here."""
+        kinds = frozenset(self.manifest.counts)
+        return {UNITS: kinds - {PASSAGE}, PASSAGES: kinds & {PASSAGE}}
+
     def column(self, name: str) -> pa.ChunkedArray:
         """One column over all positions, dead rows included."""
         chunks = [chunk for table in self.tables for chunk in table.column(name).chunks]
