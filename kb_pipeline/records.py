@@ -400,7 +400,7 @@ class Tagging(Record):
 
 
 class Ask(Record):
-    """One question to a model. ``system`` is the prompt's static part, ``user`` the rest; ``version`` the prompt's hash.
+    """One question to a model: ``system`` is the prompt's static part, ``user`` the rest, ``version`` its hash.
 
     ``source_id`` and ``doc_id`` are for the ledger alone: neither in the prompt nor in the key of the kept reply, so
     that a move costs nothing.
