@@ -1,5 +1,6 @@
 """What is special to the local backend: files that break, writers that die, readers beside them, compaction."""
 
+import errno
 import json
 import multiprocessing
 import os
@@ -113,6 +114,21 @@ def test_unchanged_files_are_shared(tmp_path: Path) -> None:
     second = index.write(first, [item("kb_1", "new")], unit(1), [True], [])
     for path in (f"seg/{first}.arrow", f"seg/{first}.i8", f"seg/{first}.f32"):
         assert (tmp_path / first / path).samefile(tmp_path / second / path)
+
+
+def test_a_file_system_without_links_is_served_by_copies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where hard links are refused, a delta copies what stays."""
+
+    def refused(*_: object) -> None:
+        raise OSError(errno.EPERM, "links are not supported")
+
+    monkeypatch.setattr(os, "link", refused)
+    index = opened(tmp_path)
+    first = put(index, [item(f"kb_{n}", f"w{n}") for n in range(9)])
+    second = put(index, [item("kb_1", "changed")], first)
+    shutil.rmtree(tmp_path / first)
+    with opened(tmp_path).snapshot() as snapshot:
+        assert (snapshot.generation, snapshot.count(), found(snapshot, "changed")) == (second, {"item": 9}, ["kb_1"])
 
 
 def test_nothing_is_written_where_nothing_changes(tmp_path: Path) -> None:
