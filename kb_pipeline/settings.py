@@ -4,11 +4,14 @@ Knows the files' shape, not what a source type means: ``sources/`` checks types.
 """
 
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic_core import PydanticCustomError
 
 from kb_pipeline.errors import SettingsError
 from kb_pipeline.records import Project, Record, Source, Taxonomy
@@ -16,7 +19,7 @@ from kb_pipeline.refresh import refresh_due
 from kb_pipeline.registry import read_sources, read_taxonomy, slug
 from kb_pipeline.yaml_lines import Located, expected, near, read
 
-__all__ = ["Options", "Settings", "find_root", "load", "refresh_due", "slug"]
+__all__ = ["Endpoint", "Options", "Settings", "find_root", "load", "refresh_due", "slug"]
 
 SOURCES, TAXONOMY, DOTENV = "sources.yaml", "taxonomy.yaml", ".env"
 PREFIX = "KB_"
@@ -27,6 +30,7 @@ class Options(Record):
 
     engine: str = Field("extractive", min_length=1)
     embedder: str = Field("minilm", min_length=1)
+    normalize: Literal["converted", "all", "none"] = "converted"
     chunk_min: int = Field(400, ge=1)
     chunk_target: int = Field(1200, ge=1)
     chunk_max: int = Field(2400, ge=1)
@@ -40,6 +44,39 @@ class Options(Record):
     convert_memory_mb: int = Field(1536, ge=64)
     convert_seconds: int = Field(30, ge=1)
     sensor_seconds: int = Field(15, ge=1)
+
+
+class Endpoint(Record):
+    """An OpenAI-compatible endpoint: ``KB_LLM_<NAME>`` in the environment, and ``KB_EMBED_MODEL``.
+
+    ``models`` maps a task to its own model (``KB_LLM_MODEL_<TASK>``). ``rpm`` and ``tpm`` are requests and tokens a
+    minute, ``timeout`` seconds that one request may take in all, budgets what one run may spend. The key is shown by
+    no repr, message or dump.
+    """
+
+    base_url: str
+    api_key: SecretStr = SecretStr("")
+    model: str = ""
+    models: Mapping[str, str] = Field(default_factory=dict)
+    concurrency: int = Field(8, ge=1, le=1024)
+    rpm: int | None = Field(None, ge=1)
+    tpm: int | None = Field(None, ge=1)
+    timeout: float = Field(120, gt=0)
+    budget_usd: float | None = Field(None, ge=0)
+    budget_tokens: int | None = Field(None, ge=0)
+    embed_model: str = ""
+
+    @field_validator("base_url")
+    @classmethod
+    def _address(cls, url: str) -> str:
+        """Web addresses alone, and no credentials in them: they would be printed."""
+        if not re.match(r"https?://[^/?#@]+(/[^?#@]*)?$", url):
+            raise PydanticCustomError("address", "a web address without a user name, such as http://localhost:8000/v1")
+        return url.rstrip("/")
+
+    def model_of(self, task: str) -> str:
+        """The model that answers ``task``; empty where none is named."""
+        return self.models.get(task, self.model)
 
 
 @dataclass(frozen=True)
@@ -56,6 +93,7 @@ class Settings:
     taxonomy: Taxonomy = field(default_factory=Taxonomy)
     options: Options = field(default_factory=Options)
     default_project: str | None = None
+    endpoint: Endpoint | None = None
     lines: Mapping[str, int] = field(default_factory=dict, compare=False, repr=False)
 
     @property
@@ -93,7 +131,9 @@ def load(root: Path, environ: Mapping[str, str] | None = None, check: Check | No
     if sources is None:
         raise _no_root(root, f"there is no {SOURCES} here.")
     registry = read_sources(sources)
-    options, wrong = _options(sources, root, os.environ if environ is None else environ)
+    variables = list(_variables(root, os.environ if environ is None else environ))
+    options, wrong = _options(sources, variables)
+    endpoint, wrong_there = _endpoint(variables)
     settings = Settings(
         root=root,
         sources=registry.sources,
@@ -101,10 +141,11 @@ def load(root: Path, environ: Mapping[str, str] | None = None, check: Check | No
         taxonomy=read_taxonomy(taxonomy) if taxonomy else Taxonomy(),
         options=options,
         default_project=registry.default_project,
+        endpoint=endpoint,
         lines=registry.lines,
     )
     mistakes = _in_order([*sources.rendered(), *(check(settings) if check else ())])
-    mistakes += [*(taxonomy.rendered() if taxonomy else ()), *wrong]
+    mistakes += [*(taxonomy.rendered() if taxonomy else ()), *wrong, *wrong_there]
     if mistakes:
         what = f"{len(mistakes)} mistake{'s' if len(mistakes) > 1 else ''} in the settings."
         raise SettingsError(what, where=str(root), mistakes=tuple(mistakes))
@@ -137,13 +178,16 @@ def _in_order(mistakes: Sequence[str]) -> list[str]:
     return sorted(mistakes, key=line)
 
 
-def _options(file: Located, root: Path, environ: Mapping[str, str]) -> tuple[Options, list[str]]:
-    """The options after ``settings:``, ``.env`` and ``environ``, and the mistakes that are not in ``file`` itself."""
+Variable = tuple[str, str, str]
+
+
+def _options(file: Located, variables: Sequence[Variable]) -> tuple[Options, list[str]]:
+    """The options after ``settings:`` and the variables, and the mistakes that are not in ``file`` itself."""
     raw = file.data.get("settings") if isinstance(file.data, Mapping) else None
     options = (None if raw is None else file.record(Options, raw, ("settings",), "settings: ", {})) or Options()
     found: dict[str, object] = {}
     mistakes: list[str] = []
-    for place, variable, text in _variables(root, environ):
+    for place, variable, text in variables:
         name = variable.removeprefix(PREFIX).lower()
         if name not in Options.model_fields:
             if hint := near(variable, [PREFIX + known.upper() for known in Options.model_fields], cutoff=0.85):
@@ -162,7 +206,42 @@ def _options(file: Located, root: Path, environ: Mapping[str, str]) -> tuple[Opt
     return options, mistakes
 
 
-def _variables(root: Path, environ: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+_LLM, _TASK = "KB_LLM_", "KB_LLM_MODEL_"
+_ENDPOINT = {f"{_LLM}{name.upper()}": name for name in Endpoint.model_fields if name not in {"models", "embed_model"}}
+_ENDPOINT["KB_EMBED_MODEL"] = "embed_model"
+
+
+def _endpoint(variables: Sequence[Variable]) -> tuple[Endpoint | None, list[str]]:
+    """The endpoint that the variables name, or None without ``KB_LLM_BASE_URL``; and their mistakes."""
+    found: dict[str, tuple[str, str, str]] = {}
+    models: dict[str, str] = {}
+    mistakes: list[str] = []
+    for place, variable, text in variables:
+        if variable in _ENDPOINT:
+            found[_ENDPOINT[variable]] = (place, variable, text)
+        elif variable.startswith(_TASK):
+            models[variable.removeprefix(_TASK).lower()] = text
+        elif variable.startswith(_LLM):
+            mistakes.append(f"{place}: unknown variable {variable}. {near(variable, _ENDPOINT)}Correct or remove it.")
+    try:
+        endpoint = Endpoint.model_validate(
+            {"base_url": "", "models": models} | {n: t for n, (_, _, t) in found.items()}
+        )
+    except ValidationError as error:
+        for fault in error.errors(include_url=False):
+            name = str(fault["loc"][0])
+            if name in found:
+                place, variable, text = found[name]
+                wanted = fault["msg"] if fault["type"] == "address" else f"{expected(fault)}, not {text!r}"
+                mistakes.append(f"{place}: {variable} must be {wanted}. Correct or remove it.")
+        return None, mistakes
+    if not (endpoint.model or models or endpoint.embed_model):
+        place = found["base_url"][0]
+        mistakes.append(f"{place}: KB_LLM_BASE_URL names no model. Set KB_LLM_MODEL too, or KB_EMBED_MODEL.")
+    return endpoint, mistakes
+
+
+def _variables(root: Path, environ: Mapping[str, str]) -> Iterator[Variable]:
     """``(place, name, text)`` of each ``KB_…`` variable that is not empty, the stronger place last."""
     dotenv = root / DOTENV
     if dotenv.is_file():
