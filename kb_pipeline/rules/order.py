@@ -71,9 +71,9 @@ def newer(a: Side, b: Side, guard: str, places_a: Sequence[Place], places_b: Seq
 
 
 def _one_value(a: str, b: str) -> bool:
-    """Whether at most one figure besides versions differs; a second one would be a condition, not a value."""
+    """Whether at most one figure besides versions was replaced; a second one, or one added, would be a condition."""
     ours, theirs = _values(a), _values(b)
-    return (ours - theirs).total() <= 1 and (theirs - ours).total() <= 1
+    return (ours - theirs).total() == (theirs - ours).total() <= 1
 
 
 def _values(text: str) -> Counter[tuple[tuple[str, ...], str]]:

@@ -45,6 +45,7 @@ def test_a_lineage_is_a_path_without_its_versions_and_dates(doc: str, lineage: s
         ("The pool holds 16 blocks.", "The pool holds 32 blocks.", None),
         ("v0.5 adds 3 kernels for LoRA.", "v0.6 adds 5 kernels for MoE.", None),
         ("With TLS 1.2 the handshake takes 2 trips.", "With TLS 1.3 the handshake takes 1 trips.", None),
+        ("Siskin v0.5 does not support paging.", "Siskin v0.6 does not support paging on the A100.", None),
         ("In v0.5 the pool of 4 GPUs holds 16 blocks.", "In v0.6 the pool of 8 GPUs holds 32 blocks.", None),
     ],
 )
