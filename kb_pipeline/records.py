@@ -565,6 +565,7 @@ class StageReport(Record):
     seconds: float = 0.0
     files_written: int = 0
     embeddings: int = 0
+    embedding_seconds: float = 0.0
     calls: int = 0
     tokens: int = 0
     cost_usd: float = 0.0

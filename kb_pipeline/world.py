@@ -45,6 +45,7 @@ class Embedder(Protocol):
     name: str
     dim: int
     computed: int  # vectors computed (not recalled) so far: what a report counts
+    seconds: float  # spent on computing them
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Vectors of shape ``(len(texts), dim)``, L2-normalised, in the order of ``texts``; cached by ``key``."""

@@ -22,6 +22,7 @@ def build_report(run: Run, reports: Sequence[StageReport], failed: Sequence[str]
             "tokens": sum(r.tokens for r in reports),
             "cost_usd": round(sum(r.cost_usd for r in reports), 6),
             "embeddings": sum(r.embeddings for r in reports),
+            "embedding_seconds": round(sum(r.embedding_seconds for r in reports), 3),
         },
         files_written=sum(r.files_written for r in reports),
         generation=index.candidate(),

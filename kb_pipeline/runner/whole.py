@@ -155,7 +155,7 @@ def whole(run: Run, stage: Stage) -> StageReport:
     began = time.monotonic()
     run.progress(stage.name, None, 0, 1)
     pass_ = _Pass(run, stage)
-    computed = run.world.embedder.computed
+    computed, embedding = run.world.embedder.computed, run.world.embedder.seconds
     output = stage.run(pass_.changes, pass_.inputs, Published(run, stage.name, pass_.manifest), run.world)
     manifest, written, edited = pass_.publish(output)
     version = output.version or manifest.version()
@@ -171,6 +171,7 @@ def whole(run: Run, stage: Stage) -> StageReport:
         seconds=round(time.monotonic() - began, 3),
         files_written=written,
         embeddings=run.world.embedder.computed - computed,
+        embedding_seconds=round(run.world.embedder.seconds - embedding, 3),
         data_version=version,
         warnings=(*output.warnings, *kept_edits),
         details=output.details,

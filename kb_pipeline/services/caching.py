@@ -1,6 +1,7 @@
 """Vectors computed once: an embedder that remembers. Owns keys, order and counting; knows no model and no disk."""
 
 import threading
+import time
 from collections.abc import Sequence
 from typing import Protocol, Self
 
@@ -52,12 +53,13 @@ class MemoryCache:
 class CachedEmbedder:
     """A ``world.Embedder`` over ``model``: equal texts are computed once, ever, as far as ``cache`` remembers.
 
-    ``computed`` counts the vectors that this object had to compute. Safe for threads: while one computes, others that
+    ``computed`` counts the vectors that this object had to compute, in ``seconds`` of wall time. Safe for threads: while one computes, others that
     need no computing are not held up.
     """
 
     def __init__(self, model: Model, cache: VectorCache) -> None:
-        self.name, self.dim, self.computed = model.name, model.dim, 0
+        self.name, self.dim = model.name, model.dim
+        self.computed, self.seconds = 0, 0.0
         self._model, self._cache = model, cache
         self._computing = threading.Lock()
 
@@ -90,7 +92,9 @@ class CachedEmbedder:
         todo = list(places)
         for start in range(0, len(todo), _STEP):
             step = todo[start : start + _STEP]
+            began = time.monotonic()
             fresh = self._model.embed([texts[places[key][0]] for key in step])
+            self.seconds += time.monotonic() - began
             self._cache.put(step, fresh)
             self.computed += len(step)
             for key, row in zip(step, fresh, strict=True):

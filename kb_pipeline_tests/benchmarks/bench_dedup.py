@@ -44,6 +44,7 @@ class Recorded:
     name: str = "recorded"
     dim: int = 384
     computed: int = 0
+    seconds: float = 0.0
 
     def close(self) -> None:
         """Nothing is held."""

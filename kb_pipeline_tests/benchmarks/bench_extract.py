@@ -40,7 +40,7 @@ for line in open(sys.argv[1]):
 class RandomVectors:
     """An embedder without a model: unit vectors from a fixed seed."""
 
-    name, dim, computed = "random", 384, 0
+    name, dim, computed, seconds = "random", 384, 0, 0.0
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """As many random unit vectors as texts."""

@@ -15,7 +15,7 @@ from kb_pipeline_tests.engines.contract import TAXONOMY, item
 class Compass:
     """An embedder of three directions: a text points where its first word says."""
 
-    name, dim, computed = "compass", 3, 0
+    name, dim, computed, seconds = "compass", 3, 0, 0.0
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """East, north or up; anything else points between east and north."""
