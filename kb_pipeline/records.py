@@ -178,6 +178,15 @@ class Document(Record):
     text: str
 
 
+class Rewrite(Record):
+    """A proposal: ``document.text[start:end]`` cleaned to ``text``, or None where the engine could not, and why."""
+
+    start: int
+    end: int
+    text: str | None
+    reason: str = ""
+
+
 # --- chunks and drafts -------------------------------------------------------------------------------------------
 
 

@@ -14,6 +14,7 @@ from kb_pipeline.records import (
     Ask,
     Chunk,
     Converted,
+    Document,
     Extraction,
     Item,
     Pair,
@@ -21,6 +22,7 @@ from kb_pipeline.records import (
     RawDoc,
     Record,
     Reject,
+    Rewrite,
     Row,
     Scope,
     Tagging,
@@ -136,13 +138,17 @@ class Engine(Protocol):
     name: str
 
     def version(self, task: str) -> str:
-        """What a recipe records for ``task`` (``extract``, ``judge``, ``tag``, ``questions``) beside its code."""
+        """What a recipe records for ``task`` (``normalize``, ``extract``, ``judge``, ``tag``, ``questions``) beside
+        its code; ``""`` for one that it leaves undone."""
 
     def modules(self, task: str) -> tuple[str, ...]:
         """Names of the modules whose code decides what ``task`` gives."""
 
-    def extract(self, chunk: Chunk) -> Extraction:
-        """Drafts and rejects of one chunk; spans are checked again outside."""
+    def normalize(self, documents: Sequence[Document]) -> Iterator[Sequence[Rewrite]]:
+        """Proposals to clean each document, in order; whether they add or lose anything is checked outside."""
+
+    def extract(self, chunks: Sequence[Chunk]) -> Iterator[Extraction | Exception]:
+        """Drafts and rejects of each chunk, in order, or why there are none; spans are checked again outside."""
 
     def judge(self, pairs: Sequence[Pair]) -> Sequence[Verdict]:
         """One verdict a pair, in order."""
@@ -150,8 +156,8 @@ class Engine(Protocol):
     def tag(self, items: Sequence[Item], taxonomy: Taxonomy) -> Sequence[Tagging]:
         """One tagging an item, in order, from statement, detail and entities only."""
 
-    def questions(self, item: Item, neighbours: Sequence[Item]) -> Sequence[Question]:
-        """Gold questions of one item (one a style) and a hard negative drawn from its neighbours."""
+    def questions(self, items: Sequence[Item], neighbours: Sequence[Sequence[Item]]) -> Iterator[Sequence[Question]]:
+        """Gold questions of each item (one a style) and a hard negative drawn from its neighbours, in order."""
 
 
 class Snapshot(Protocol):

@@ -8,9 +8,13 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
+from kb_pipeline.records import UNCLASSIFIED, Tagging, Taxonomy
 from kb_pipeline.rules.words import singular
 from kb_pipeline.settings import slug
 
+MOST_TAGS = 6
+_CASELESS = str.casefold
+_NOT_CLOSED = "'{}' is not a category of the closed list"
 _CJK = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 _TOKEN = re.compile(rf"[{_CJK}]|[^\W_{_CJK}]+(?:['’]s\b|\+\+|#)?")
 # Two words written as one: PagedAttention. Short parts are names that are known as one word: GitHub, vLLM, FastAPI.
@@ -25,6 +29,37 @@ def category_folder(name: str) -> str:
 def tag_form(name: str) -> str:
     """``name`` as a tag: lower case, singular, hyphenated (``KV caches`` → ``kv-cache``); empty if no word is left."""
     return "-".join(phrase(name))
+
+
+def name_form(name: str) -> str:
+    """A name as a tag without touching its plural: ``--max-num-seqs``, ``Jonas Lindqvist``."""
+    return "-".join(re.findall(r"[^\W_]+", name.lower()))
+
+
+def settled(tagging: Tagging, taxonomy: Taxonomy, names: Iterable[str] = ()) -> Tagging:
+    """``tagging`` with its categories from the closed list, and at most six tags in normal form, aliases resolved.
+
+    A primary category that is not in the list is none, and the note says so. ``names`` are the item's entities: a tag
+    that is one of them keeps its plural. ``candidates`` are the tags that the vocabulary lacks.
+    """
+    kept = {name_form(name) for name in names}
+    closed = {_CASELESS(c.name): c.name for c in taxonomy.categories}
+    primary = closed.get(_CASELESS(tagging.primary_category), UNCLASSIFIED)
+    note = None if primary != UNCLASSIFIED else tagging.note or _NOT_CLOSED.format(tagging.primary_category[:60])
+    others = (closed.get(_CASELESS(name)) for name in tagging.secondary_categories)
+    named = {form: tag for tag, aliases in taxonomy.tags.items() for form in map(tag_form, aliases)}
+    named |= {tag_form(tag): tag for tag in taxonomy.tags}
+    forms = (tag if tag in kept or tag in taxonomy.tags else tag_form(tag) for tag in tagging.tags)
+    tags = tuple(dict.fromkeys(named.get(form, form) for form in forms if form))[:MOST_TAGS]
+    return tagging.model_copy(
+        update={
+            "primary_category": primary,
+            "secondary_categories": tuple(dict.fromkeys(name for name in others if name and name != primary)),
+            "tags": tags,
+            "note": note,
+            "candidates": tuple(tag for tag in tags if tag not in taxonomy.tags),
+        }
+    )
 
 
 def phrase(text: str) -> tuple[str, ...]:

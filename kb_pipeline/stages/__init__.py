@@ -54,8 +54,9 @@ _ROWS = (
         normalized.run,
         "each",
         needs=("raw",),
+        tasks=("normalize",),
         modules=("kb_pipeline.convert",),
-        options=("convert_memory_mb", "convert_seconds"),
+        options=("convert_memory_mb", "convert_seconds", "normalize"),
         libraries=(*converter_versions(), "py3langid"),
     ),
     Stage(

@@ -1,44 +1,51 @@
 """Chunks to drafts. The engine thinks; the guards here decide what of it may become knowledge."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
+from kb_pipeline.errors import ModelError
 from kb_pipeline.records import Chunk, Draft, Extraction, Reject
-from kb_pipeline.rules.grounding import proves
-from kb_pipeline.rules.numbers import supported
+from kb_pipeline.rules.evidence import fault, named
 from kb_pipeline.world import World
 
 
 def run(chunks: Iterable[Chunk], world: World) -> Iterator[tuple[Extraction, ...] | Exception]:
     """Extract atomic items from chunks; what its own quote does not prove is quarantined with a reason."""
-    for chunk in chunks:
-        yield (guard(world.engine.extract(chunk), chunk),)
+    asked: Sequence[Chunk] = list(chunks)
+    for chunk, found in zip(asked, world.engine.extract(asked), strict=True):
+        if isinstance(found, Extraction):
+            yield (guard(found, chunk),)
+        elif isinstance(found, ModelError) and found.code != "unavailable":
+            yield (Extraction(chunk_hash=chunk.hash, rejects=(_unanswered(chunk, found),)),)
+        else:
+            yield found
 
 
 def guard(extraction: Extraction, chunk: Chunk) -> Extraction:
-    """``extraction`` with every unproven draft moved to the rejects."""
+    """``extraction`` with every unproven draft moved to the rejects, and without names that the chunk does not hold."""
     drafts: list[Draft] = []
     rejects = list(extraction.rejects)
     for draft in extraction.drafts:
-        reason, detail = _fault(draft, chunk)
+        reason, detail = fault(draft, chunk)
         if reason:
-            rejects.append(
-                Reject(
-                    stage="atomic_items",
-                    where=chunk.hash,
-                    reason=reason,
-                    detail=detail,
-                    excerpt=draft.statement[:200],
-                    quarantined=True,
-                )
-            )
+            rejects.append(_reject(chunk, reason, detail, draft.statement))
+        elif (entities := named(draft.entities, chunk)) != draft.entities:
+            drafts.append(draft.model_copy(update={"entities": entities}))
         else:
             drafts.append(draft)
     return Extraction(chunk_hash=chunk.hash, drafts=tuple(drafts), rejects=tuple(rejects))
 
 
-def _fault(draft: Draft, chunk: Chunk) -> tuple[str, str]:
-    if not proves(chunk.text, draft.start, draft.end, draft.source_span):
-        return "span-not-verbatim", draft.source_span[:200]
-    context = " ".join((chunk.header, *chunk.heading, chunk.text))
-    missing = supported(f"{draft.statement} {draft.detail}", context)
-    return ("number-not-in-source", ", ".join(missing)) if missing else ("", "")
+def _unanswered(chunk: Chunk, error: ModelError) -> Reject:
+    """A chunk that the engine could not read: a reject, so that no document is lost over it."""
+    return _reject(chunk, f"model-{error.code}", str(error), chunk.text)
+
+
+def _reject(chunk: Chunk, reason: str, detail: str, excerpt: str) -> Reject:
+    return Reject(
+        stage="atomic_items",
+        where=chunk.hash,
+        reason=reason,
+        detail=detail[:200],
+        excerpt=excerpt[:200],
+        quarantined=True,
+    )

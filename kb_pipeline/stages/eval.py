@@ -1,12 +1,13 @@
 """Questions about the items, asked of the candidate generation. Judges retrieval; decides nothing."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import cast
 
 from kb_pipeline.query.search import search
 from kb_pipeline.records import EvalResult, Item, Question, Rank, Scope
 from kb_pipeline.rules import ids
 from kb_pipeline.rules.metrics import measures
+from kb_pipeline.rules.numbers import supported
 from kb_pipeline.world import Changes, Inputs, Output, Previous, World
 
 DEPTH = 10
@@ -59,21 +60,46 @@ def _gold(inputs: Inputs, old: Sequence[Question], generation: str, world: World
     for question in old:
         known.setdefault(question.about, []).append(question)
     gold: list[Question] = []
-    with world.index.snapshot(generation) as snapshot:
-        for item in _sample(inputs, world.settings.options.eval_items):
-            made_from = ids.digest(item.id, item.statement, world.engine.version("questions"))
-            kept = [q for q in known.get(item.id, []) if q.made_from == made_from]
-            if not kept:
-                vector = world.embedder.embed([ids.canonical(item.statement)])[0]
-                near = [key for key, _ in snapshot.vector(vector, _NEIGHBOURS, _ITEMS) if key != item.id]
-                neighbours = [n for key in near for n in _items(inputs, key)]
-                source = item.sources[0].doc_id.partition("/")[0]
-                kept = [
-                    q.model_copy(update={"about": item.id, "made_from": made_from, "source_id": source})
-                    for q in world.engine.questions(item, neighbours)
-                ]
-            gold += kept
+    lacking: dict[str, Item] = {}
+    for item in _sample(inputs, world.settings.options.eval_items):
+        made_from = ids.digest(item.id, item.statement, world.engine.version("questions"))
+        kept = [q for q in known.get(item.id, []) if q.made_from == made_from]
+        gold += kept
+        if not kept:
+            lacking[made_from] = item
+    gold += _made(lacking, inputs, generation, world)
     return tuple(sorted(gold, key=lambda q: (q.about, q.style, q.id)))
+
+
+def _made(lacking: Mapping[str, Item], inputs: Inputs, generation: str, world: World) -> Iterator[Question]:
+    """New questions about items, by the hash of what they are made from; what an item does not answer is not asked."""
+    items = list(lacking.values())
+    with world.index.snapshot(generation) as snapshot:
+        vectors = world.embedder.embed([ids.canonical(item.statement) for item in items]) if items else ()
+        found = ([key for key, _ in snapshot.vector(vector, _NEIGHBOURS, _ITEMS)] for vector in vectors)
+        near = [
+            [n for key in keys if key != item.id for n in _items(inputs, key)]
+            for item, keys in zip(items, found, strict=True)
+        ]
+    for (made_from, item), made in zip(lacking.items(), world.engine.questions(items, near), strict=True):
+        source = item.sources[0].doc_id.partition("/")[0]
+        for question in made:
+            update = {"about": item.id, "made_from": made_from, "source_id": source}
+            yield answerable(question, item).model_copy(update=update)
+
+
+def answerable(question: Question, item: Item) -> Question:
+    """``question``, or null with the reason where the item does not hold its answer or the question is no question."""
+    if question.question is None or question.style == "hard_negative":
+        return question
+    text = " ".join((item.statement, item.detail, item.context or "", *(c.source_span for c in item.sources)))
+    if missing := supported(question.gold_answer, text):
+        note = f"its answer has what the item has not: {', '.join(missing)}"
+    elif ids.canonical(question.question) == ids.canonical(item.statement):
+        note = "it only repeats the item"
+    else:
+        return question
+    return question.model_copy(update={"question": None, "gold_answer": "", "expected_item_id": None, "note": note})
 
 
 def _sample(inputs: Inputs, size: int) -> Iterable[Item]:

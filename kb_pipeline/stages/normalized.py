@@ -1,10 +1,13 @@
-"""Originals to clean Markdown with meta data. The converter does the work; this decides type, language and status."""
+"""Originals to clean Markdown with meta data. The converter does the work, the engine may propose to clean further;
+this decides type, language and status, and which proposals are taken."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from kb_pipeline.convert import hardly_any_text
-from kb_pipeline.records import Converted, Document, Meta, RawDoc
+from kb_pipeline.errors import KbError
+from kb_pipeline.records import Converted, Document, Meta, RawDoc, Rewrite
 from kb_pipeline.rules import ids
+from kb_pipeline.rules.faithful import unfaithful
 from kb_pipeline.rules.language import language
 from kb_pipeline.world import World
 
@@ -12,8 +15,38 @@ from kb_pipeline.world import World
 def run(docs: Iterable[RawDoc], world: World) -> Iterator[tuple[Document, ...] | Exception]:
     """Convert originals to clean Markdown with meta data; hostile formats in bounded processes of their own."""
     originals = list(docs)
-    for raw, converted in zip(originals, world.converter.convert(originals), strict=True):
-        yield converted if isinstance(converted, Exception) else (_document(raw, converted),)
+    made = [_attempt(*pair) for pair in zip(originals, world.converter.convert(originals), strict=True)]
+    proposals = world.engine.normalize([found for found in made if isinstance(found, Document)])
+    for found in made:
+        yield (cleaned(found, next(proposals)),) if isinstance(found, Document) else found
+
+
+def cleaned(document: Document, proposals: Sequence[Rewrite]) -> Document:
+    """``document`` with those proposals that say the same as what they stand for; of the others it says why not."""
+    if not proposals:
+        return document
+    text, parts, end, warnings = document.text, [], 0, []
+    for proposal in sorted(proposals, key=lambda p: p.start):
+        original = text[proposal.start : proposal.end]
+        reason = proposal.reason if proposal.text is None else unfaithful(original, proposal.text)
+        if reason or proposal.start < end:
+            warnings.append(f"not cleaned at {proposal.start}: {reason or 'it overlaps another proposal'}")
+            continue
+        parts += [text[end : proposal.start], proposal.text or ""]
+        end = proposal.end
+    text = "".join((*parts, text[end:]))
+    update = {"text_sha256": ids.sha256(text.encode()), "warnings": (*document.meta.warnings, *warnings)}
+    return Document(text=text, meta=document.meta.model_copy(update=update))
+
+
+def _attempt(raw: RawDoc, converted: Converted | Exception) -> Document | Exception:
+    """The document, or why there is none: raised later, it would be taken for the fault of another one."""
+    if isinstance(converted, Exception):
+        return converted
+    try:
+        return _document(raw, converted)
+    except (KbError, ValueError) as error:
+        return error
 
 
 def _document(raw: RawDoc, converted: Converted) -> Document:

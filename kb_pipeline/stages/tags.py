@@ -8,6 +8,7 @@ from typing import cast
 from kb_pipeline.records import Chunk, Cluster, Draft, Extraction, Item, Meta, Occurrence, Tagging
 from kb_pipeline.rules import ids
 from kb_pipeline.rules.merging import Witness, merge
+from kb_pipeline.rules.taxonomy import settled
 from kb_pipeline.world import Changes, Inputs, Output, Previous, World
 
 _SLICE = 2000  # items tagged at a time: what a stage holds beside its output
@@ -52,7 +53,9 @@ def run(changes: Changes, inputs: Inputs, previous: Previous, world: World) -> O
     wanted: Counter[str] = Counter()
     for start in range(0, len(affected), _SLICE):
         merged = [merge(c, library.witnesses(c.occurrences)) for c in affected[start : start + _SLICE]]
-        for item, tagging in zip(merged, world.engine.tag(merged, world.settings.taxonomy), strict=True):
+        taxonomy = world.settings.taxonomy
+        for item, found in zip(merged, world.engine.tag(merged, taxonomy), strict=True):
+            tagging = settled(found, taxonomy, item.entities)
             upserts[item.id] = (_dated(_tagged(item, tagging), _before(previous, item.id), now),)
             wanted.update(tagging.candidates)
     aliases = {alias for c in clusters for alias in c.aliases}

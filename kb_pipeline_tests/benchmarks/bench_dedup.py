@@ -101,7 +101,7 @@ def scifact(limit: int) -> Documents:
     """Drafts of the abstracts by the extractive engine, an abstract a chunk."""
     engine = Extractive(Settings(root=Path()), open_embedder("hashing"))
     found: Documents = {
-        a.doc_id: (engine.extract(chunk(a.doc_id, " ".join(a.sentences))),) for a in abstracts(CORPUS / "scifact")
+        a.doc_id: tuple(engine.extract([chunk(a.doc_id, " ".join(a.sentences))])) for a in abstracts(CORPUS / "scifact")
     }
     return cut(found, limit)
 

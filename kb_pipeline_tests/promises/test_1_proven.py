@@ -2,7 +2,7 @@
 quarantined with a reason, never published; nothing vanishes. Read from the files as anyone may, without our code."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -89,8 +89,10 @@ def test_a_text_that_was_tampered_with_is_found_and_made_anew(cli: Cli) -> None:
 class LyingEngine(Extractive):
     """Adds to each extraction a quote that nobody wrote and a figure that nobody measured."""
 
-    def extract(self, chunk: Chunk) -> Extraction:
-        found = super().extract(chunk)
+    def extract(self, chunks: Sequence[Chunk]) -> Iterator[Extraction]:
+        return map(self._with_lies, super().extract(chunks))
+
+    def _with_lies(self, found: Extraction) -> Extraction:
         lies = [
             lie
             for draft in found.drafts[:1]

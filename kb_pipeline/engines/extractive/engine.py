@@ -3,14 +3,14 @@
 What rules cannot do it says: it does not paraphrase, does not infer and does not resolve a pronoun.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib.metadata import version
 
 from kb_pipeline.engines.extractive.extraction import extract
 from kb_pipeline.engines.extractive.judge import judge_pairs
 from kb_pipeline.engines.extractive.questions import questions
 from kb_pipeline.engines.extractive.tagging import tag_items
-from kb_pipeline.records import Chunk, Extraction, Item, Pair, Question, Tagging, Taxonomy, Verdict
+from kb_pipeline.records import Chunk, Document, Extraction, Item, Pair, Question, Rewrite, Tagging, Taxonomy, Verdict
 from kb_pipeline.settings import Settings
 from kb_pipeline.world import Embedder
 
@@ -29,16 +29,22 @@ class Extractive:
         self._embedder = embedder
 
     def version(self, task: str) -> str:
-        """The engine's version and those of the libraries that decide what ``task`` gives."""
+        """The engine's version and those of the libraries that decide what ``task`` gives; it cleans nothing."""
+        if task == "normalize":
+            return ""
         return " ".join((self.name, *(f"{name}=={version(name)}" for name in _LIBRARIES.get(task, ()))))
 
     def modules(self, task: str) -> tuple[str, ...]:
         """Names of the modules whose code decides what ``task`` gives. Raises ``KeyError`` for another task."""
-        return (f"{__package__}.{_MODULES[task]}",)
+        return () if task == "normalize" else (f"{__package__}.{_MODULES[task]}",)
 
-    def extract(self, chunk: Chunk) -> Extraction:
+    def normalize(self, documents: Sequence[Document]) -> Iterator[tuple[Rewrite, ...]]:
+        """No proposal: conversion has done what rules can do."""
+        return iter([()] * len(documents))
+
+    def extract(self, chunks: Sequence[Chunk]) -> Iterator[Extraction]:
         """One draft a sentence (several for a compound), one reject for each candidate that is no item."""
-        return extract(chunk, self.name)
+        return (extract(chunk, self.name) for chunk in chunks)
 
     def judge(self, pairs: Sequence[Pair]) -> list[Verdict]:
         """One verdict a pair, in order."""
@@ -48,6 +54,6 @@ class Extractive:
         """One tagging an item, in order; ``UNCLASSIFIED`` with a note where no category is close or two are."""
         return tag_items(items, taxonomy, self._embedder, self._margin)
 
-    def questions(self, item: Item, neighbours: Sequence[Item]) -> list[Question]:
+    def questions(self, items: Sequence[Item], neighbours: Sequence[Sequence[Item]]) -> Iterator[list[Question]]:
         """A keyword and a natural question, a hard negative, and the paraphrase it cannot make, with the reason."""
-        return questions(item, neighbours, self.name)
+        return (questions(item, near, self.name) for item, near in zip(items, neighbours, strict=True))

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from kb_pipeline.engines.extractive.phrases import VAGUE, noun_phrases
 from kb_pipeline.records import UNCLASSIFIED, Item, Tagging, Taxonomy
 from kb_pipeline.rules.ids import canonical
-from kb_pipeline.rules.taxonomy import Phrasebook, phrase, tag_form, vocabulary
+from kb_pipeline.rules.taxonomy import MOST_TAGS, Phrasebook, name_form, phrase, tag_form, vocabulary
 from kb_pipeline.world import Embedder
 
 KEYWORD_BONUS, MOST_KEYWORDS = 0.06, 3
@@ -26,7 +26,7 @@ sample score less, 95% of sentences of medical abstracts and 68% of those on ano
 NEAR = 0.06
 """A category this close behind the primary one is a secondary one."""
 
-FEWEST_TAGS, ENOUGH_TAGS, MOST_TAGS = 2, 4, 6
+FEWEST_TAGS, ENOUGH_TAGS = 2, 4
 _MOST_SECONDARY = 2
 _LONGEST_TAG, _MOST_WORDS = 32, 4
 
@@ -116,7 +116,10 @@ class _Librarian:
         unknown = [name for name in item.entities if not self.vocabulary.find(phrase(name))]
         tags = _distinct(tags, _from_names(unknown), ENOUGH_TAGS)
         tags = _distinct(tags, self.of_category.get(category, ())[:1], FEWEST_TAGS)
-        return tags if len(tags) >= FEWEST_TAGS else _distinct(tags, _from_words(item.statement, unknown), FEWEST_TAGS)
+        if len(tags) >= FEWEST_TAGS:
+            return tags
+        fresh = (tag for tag in _from_words(item.statement, unknown) if not self.vocabulary.find(phrase(tag)))
+        return _distinct(tags, fresh, FEWEST_TAGS)
 
 
 def _distinct(tags: tuple[str, ...], more: Iterable[str], most: int) -> tuple[str, ...]:
@@ -135,14 +138,9 @@ def _from_names(names: Iterable[str]) -> Iterator[str]:
     """Names as tags, before them what looks like a name rather than code; plain words and figures are none."""
     telling = [name for name in names if not (name.isalpha() and name.islower())]
     for name in sorted(telling, key=lambda name: _CODE.search(name) is not None):
-        tag = _verbatim(name) if _CODE.search(name) or _PERSON.fullmatch(name) else tag_form(name)
+        tag = name_form(name) if _CODE.search(name) or _PERSON.fullmatch(name) else tag_form(name)
         if _is_tag(tag):
             yield tag
-
-
-def _verbatim(name: str) -> str:
-    """A name as a tag without touching its plural: ``--max-num-seqs``, ``Jonas Lindqvist``."""
-    return "-".join(re.findall(r"[^\W_]+", name.lower()))
 
 
 def _from_words(statement: str, names: Sequence[str]) -> Iterator[str]:

@@ -1,0 +1,90 @@
+"""What a draft must keep of its chunk to become knowledge, whoever wrote it. Pure.
+
+Owns what is compared: quote, figures, units, words, negation, names. Refuses to repair: what is not proven is
+rejected, and only a name that occurs nowhere is left out of an item that is proven without it.
+"""
+
+import re
+
+from kb_pipeline.records import Chunk, Draft
+from kb_pipeline.rules.grounding import folded, proves
+from kb_pipeline.rules.ids import canonical
+from kb_pipeline.rules.numbers import SYMBOLS, negated, quantities, supported
+from kb_pipeline.rules.wording import content
+
+UNREADABLE = "[UNREADABLE]"
+"""What stands for a passage that could not be recovered: no proof of anything."""
+SHARED = 0.5
+"""Least share of a statement's content words that its chunk must hold. Of the items of the sample that a rule extracts
+all are held whole; a sentence of a model about its chunk names at least its things and most of what they do."""
+
+
+def fault(draft: Draft, chunk: Chunk) -> tuple[str, str]:
+    """The first reason why ``chunk`` does not prove ``draft``, with what is missing; two empty strings if it does."""
+    if not proves(chunk.text, draft.start, draft.end, draft.source_span):
+        return "span-not-verbatim", draft.source_span[:200]
+    if UNREADABLE in draft.source_span:
+        return "span-unreadable", draft.source_span[:200]
+    source, claim = around(chunk), " ".join((draft.statement, draft.detail, draft.context or ""))
+    if missing := supported(claim, source):
+        return "number-not-in-source", ", ".join(missing)
+    if draft.statement == draft.source_span:
+        return "", ""
+    if foreign := foreign_units(claim, source):
+        return "unit-not-in-source", ", ".join(foreign)
+    if unsaid := _unsaid(draft.statement, source):
+        return "statement-not-in-source", ", ".join(unsaid)
+    if _turned(draft):
+        return "negation-not-in-source", draft.source_span[:200]
+    return "", ""
+
+
+def around(chunk: Chunk) -> str:
+    """All that a chunk says: its headings and the header of its table too."""
+    return " ".join((chunk.header, *chunk.heading, chunk.text))
+
+
+def foreign_units(claim: str, source: str) -> tuple[str, ...]:
+    """Figures of ``claim`` with a unit symbol that ``source`` does not give them: ``12 MB`` where it has ``12 GB``.
+
+    A symbol may stand away from its figure (at the head of a column), but not where the figure has another one.
+    """
+    given: dict[str, set[str]] = {}
+    for q in quantities(source):
+        for value in q.values:
+            given.setdefault(value, set()).add(q.unit)
+    found = []
+    for q in quantities(claim):
+        if q.unit not in SYMBOLS or any(q.unit in given.get(value, ()) for value in q.values):
+            continue
+        others = set().union(*(given.get(value, set()) for value in q.values)) & SYMBOLS
+        if others or not re.search(rf"(?<![^\W\d_]){re.escape(q.unit)}(?![^\W\d_])", source):
+            found.append(q.surface)
+    return tuple(dict.fromkeys(found))
+
+
+def named(entities: tuple[str, ...], chunk: Chunk) -> tuple[str, ...]:
+    """Those of ``entities`` that occur in the chunk, case and typography aside."""
+    source = _plain(around(chunk))
+    return tuple(e for e in entities if (plain := _plain(e)) and plain in source)
+
+
+def _plain(text: str) -> str:
+    return folded(text).casefold()
+
+
+def _unsaid(statement: str, source: str) -> tuple[str, ...]:
+    """The words of a statement that its chunk does not hold, where they are too many."""
+    words = content(statement)
+    held = set(content(source))
+    missing = tuple(w for w in words if w not in held)
+    return missing if words and 1 - len(missing) / len(words) < SHARED else ()
+
+
+def _turned(draft: Draft) -> bool:
+    """Whether a statement in the words of its quote denies what the quote says, or says what it denies."""
+    if negated(draft.statement) == negated(draft.source_span) or canonical(draft.statement) in canonical(
+        draft.source_span
+    ):
+        return False
+    return set(content(draft.statement)) - {"not"} <= set(content(draft.source_span))
