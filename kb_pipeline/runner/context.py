@@ -1,6 +1,6 @@
 """What one run knows: the knowledge base, the world, recipes and stamps. Runs nothing."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypedDict
@@ -52,7 +52,7 @@ class Run:
     @cached_property
     def stamps(self) -> dict[str, Stamp]:
         """Stamps by ``stage`` or ``stage:source``."""
-        return dict(self.kb.state("stamps") or {})
+        return dict(self.kb.state("stamps"))
 
     def stamp(self, stage: str, source: str | None = None) -> Stamp:
         """The stamp of a stage (and source); empty where it never ran here."""
@@ -110,8 +110,11 @@ class Run:
             return []
         return [status.st_size, status.st_mtime_ns]
 
-    def upstream(self, stage: Stage, source: str | None = None) -> str:
-        """The hash of everything that ``stage`` reads, by data versions."""
+    def upstream(
+        self, stage: Stage, source: str | None = None, files: Mapping[str, tuple[int, int]] | None = None
+    ) -> str:
+        """The hash of everything that ``stage`` reads, by data versions; ``files`` are the stats of those that people
+        may edit, by default as they stand."""
         if stage.per_source:
             return ids.digest_json([self.version(need, source) for need in stage.needs])
         registered = [s.id for s in self.world.settings.sources]
@@ -121,7 +124,8 @@ class Run:
             versions[need] = {s: self.version(need, s) for s in registered} if per_source else self.version(need)
         versions["watches"] = [file_hash(read_bytes(self.kb.folder / path) or b"") for path in stage.watches]
         if self.kb.editable(stage.name):
-            versions["files"] = ids.digest_json(sorted(self.kb.tree_state(stage.name).items()))
+            stats = self.kb.tree_state(stage.name) if files is None else files
+            versions["files"] = ids.digest_json(sorted(stats.items()))
         return ids.digest_json(versions)
 
     def manifests(self, stage: str, source: str | None = None) -> list[Manifest]:

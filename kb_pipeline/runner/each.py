@@ -9,7 +9,7 @@ from kb_pipeline.records import Extraction, RawDoc, RawEntry, Record, Source, St
 from kb_pipeline.rules import ids
 from kb_pipeline.runner.context import Run
 from kb_pipeline.stages import Stage
-from kb_pipeline.store.kb import Group
+from kb_pipeline.store.commits import Group
 from kb_pipeline.store.manifests import Entry
 
 _BATCH = 400  # documents a commit: what a kill can cost

@@ -10,7 +10,7 @@ from kb_pipeline.rules import ids
 from kb_pipeline.runner.context import Run, Stamp
 from kb_pipeline.sources import kinds
 from kb_pipeline.stages import PIPELINE, raw
-from kb_pipeline.store.kb import Group
+from kb_pipeline.store.commits import Group
 from kb_pipeline.store.manifests import Entry, Manifest
 
 _BATCH_BYTES = 64 * 1024 * 1024
@@ -82,7 +82,7 @@ class _Visit:
 
     def __post_init__(self) -> None:
         self.manifest: Manifest = self.run.kb.manifest("raw", self.source.id)
-        self.remembered: dict[str, list[int]] = self.run.kb.state(f"stat/{self.source.id}") or {}
+        self.remembered: dict[str, list[int]] = self.run.kb.state(f"stat/{self.source.id}")
 
     def read(self) -> None:
         """Read the listing to its end."""

@@ -3,14 +3,13 @@
 import time
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import Any
 
 from kb_pipeline.errors import StoreError
 from kb_pipeline.records import RawEntry, Record, StageReport
 from kb_pipeline.rules import ids
 from kb_pipeline.runner.context import Run
 from kb_pipeline.stages import PIPELINE, Stage
-from kb_pipeline.store.kb import Group
+from kb_pipeline.store.commits import Group
 from kb_pipeline.store.manifests import Entry, Manifest
 from kb_pipeline.world import Changes, Output
 
@@ -44,10 +43,10 @@ class Upstream:
         return (RawEntry(**entry.info),) if stage == "raw" else self._run.kb.read(self._views.get(stage, stage), entry)
 
     def broken(self, stage: str, key: str) -> bool:
-        """Whether a person's edit left the file under ``key`` unreadable."""
+        """Whether a person's edit left the file under ``key`` unreadable, or removed it since it was published."""
         entry = self._entries[stage].get(key)
         if entry is None or not entry.edited:
-            return False
+            return entry is not None and not self._run.kb.present(entry)
         try:
             self._run.kb.read(stage, entry)
         except StoreError:
@@ -81,15 +80,15 @@ class Published:
             entry = Entry(key=key, outputs={path: ""}) if path and (self._run.kb.folder / path).is_file() else None
         try:
             return self._run.kb.read(self._stage, entry) if entry else ()
-        except StoreError:
-            if entry and entry.edited:
-                return ()  # a person's broken edit: reported, and never overwritten
+        except StoreError as error:
+            if error.code == "missing" or (entry and entry.edited):
+                return ()  # removed meanwhile; or a person's broken edit: reported, and never overwritten
             raise
 
 
 def changed(run: Run, name: str, inputs: Upstream, recipe: str, own: str) -> Changes:
     """What differs from what ``name`` saw when it last ran here, with this recipe, and left ``own``."""
-    seen: dict[str, Any] = run.kb.state(f"seen/{name}") or {}
+    seen = run.kb.state(f"seen/{name}")
     known = seen.get("recipe") == recipe and seen.get("own") == own and not run.full
     before = seen.get("needs", {}) if known else {}
     touched = {}
@@ -136,7 +135,9 @@ class _Pass:
         """Record what was seen and made, so that the next run starts from here."""
         name = self.stage.name
         saw(self.run, name, self.inputs, self.recipe, manifest.version())
-        upstream = self.run.upstream(self.stage) if self.editable else self.upstream
+        upstream = self.upstream
+        if self.editable:
+            upstream = self.run.upstream(self.stage, files=self.run.kb.settle(name, manifest))
         self.run.keep_stamp(
             name,
             None,

@@ -34,6 +34,8 @@ _IDENTITY = frozenset(
     }
 )
 
+_RETIRED = "retired"  # in place of the hash of a cluster: what an item was made from that no draft supports any more
+
 
 def run(changes: Changes, inputs: Inputs, previous: Previous, world: World) -> Output:
     """Publish items: one file each, with its category from the closed list, its tags, its proofs and its history."""
@@ -60,11 +62,12 @@ def run(changes: Changes, inputs: Inputs, previous: Previous, world: World) -> O
             wanted.update(tagging.candidates)
     aliases = {alias for c in clusters for alias in c.aliases}
     vanished = [key for key in previous.keys() if key not in made_from]  # noqa: SIM118 - a protocol, not a dict
-    retired = _retire([key for key in vanished if key not in aliases], previous, now)
+    leaving = [key for key in vanished if key not in aliases and published.get(key) != _RETIRED]
+    retired = _retire(leaving, previous, now)
     return Output(
         upserts={**upserts, **retired},
         deletes=frozenset(key for key in vanished if key in aliases),
-        inputs={**{c.id: made_from[c.id] for c in affected}, **dict.fromkeys(retired, "retired")},
+        inputs={**{c.id: made_from[c.id] for c in affected}, **dict.fromkeys(retired, _RETIRED)},
         kept=len(clusters) - len(affected),
         details=_details(upserts.values(), wanted),
     )
@@ -134,7 +137,9 @@ def _retire(keys: Sequence[str], previous: Previous, now: str) -> dict[str, tupl
     retired: dict[str, tuple[Item, ...]] = {}
     for key in keys:
         item = _before(previous, key)
-        if item is not None and item.status != "retired":
+        if item is not None and item.status == "retired":
+            retired[key] = (item,)  # by a run that was killed before it could record it
+        elif item is not None:
             gone = {"status": "retired", "valid_to": now, "updated_at": now, "related_items": ()}
             retired[key] = (item.model_copy(update=gone),)
     return retired

@@ -6,7 +6,7 @@ import json
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -73,6 +73,26 @@ def _stage(files: Mapping[Path, bytes], staged: list[tuple[Path, Path]], durable
             f.write(data)
     if durable:
         _sync(set(), [t for t, _ in staged])
+
+
+def sweep(folders: Iterable[Path]) -> None:
+    """Remove from ``folders`` (not from those below) what writers that were killed left unfinished."""
+    for folder in folders:
+        with suppress(OSError):
+            for entry in os.scandir(folder):
+                writer = entry.name.removeprefix(TEMPORARY).partition("-")[0]
+                if entry.name.startswith(TEMPORARY) and not _alive(int(writer)):
+                    Path(entry.path).unlink(missing_ok=True)
+
+
+def _alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def _sync(folders: set[Path], files: list[Path]) -> None:

@@ -6,43 +6,18 @@ The only room that touches ``kb/``. Knows codecs and manifests, not what a stage
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from kb_pipeline.errors import StoreError
 from kb_pipeline.records import SCHEMA_VERSION, Record
 from kb_pipeline.store.codecs import CODECS
-from kb_pipeline.store.files import file_hash, lease, read_bytes, remove, replace, stat_tree, write_all
+from kb_pipeline.store.commits import VERSIONS, Commit, Committed, Group, version_path
+from kb_pipeline.store.files import file_hash, lease, read_bytes, remove, replace, stat_tree, sweep
 from kb_pipeline.store.manifests import Entry, Manifest
 
-
-@dataclass(frozen=True)
-class Group:
-    """What a stage made for one key: its records, or ``files`` by path for originals, and where they come from.
-
-    ``outputs`` names the files that stand for the key where not all of them travel (an original that is unchanged).
-    """
-
-    key: str
-    records: Sequence[Record] = ()
-    input: str = ""
-    files: Mapping[str, bytes] | None = None
-    outputs: Mapping[str, str] | None = None
-    content: str = ""
-    failed: str | None = None
-    rejected: int = 0
-    quarantined: int = 0
-    info: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Committed:
-    """What a commit changed: ``written`` files, keys whose bytes a person changed and which were kept."""
-
-    manifest: Manifest
-    written: int
-    edited: tuple[str, ...] = ()
+Stat = tuple[int, int]  # size and mtime (ns)
+_UNSEEN: Stat = (-1, -1)
 
 
 class Kb:
@@ -100,23 +75,37 @@ class Kb:
     def with_edits(self, stage: str, manifest: Manifest) -> Manifest:
         """``manifest`` with the hashes of what people wrote over our files since, and less what they removed; only
         files whose stat moved are read. What we wrote ourselves, a killed run's journal included, is no edit."""
-        name = f"tree/{stage}"
-        before: dict[str, list[int]] = self.state(name) or {}
-        now = self.tree_state(stage)
-        journalled = self.state(f"journal/{stage}.") or {}
+        now, moved = self._moved(stage)
+        journalled = self.journalled(stage, None)
         changed: list[Entry] = []
         removed = [e.key for e in manifest if not e.outputs.keys() <= now.keys()]
         for entry in manifest:
             edits = dict(entry.edited)
-            for path, ours in entry.outputs.items():
-                if path in now and before.get(path) != list(now[path]):
-                    found = file_hash(self.bytes_of(path))
-                    edits.pop(path, None)
-                    edits.update({path: found} if found not in {ours, journalled.get(path)} else {})
+            for path in moved.intersection(entry.outputs):
+                found = file_hash(self.bytes_of(path))
+                edits.pop(path, None)
+                edits.update({path: found} if found not in {entry.outputs[path], *journalled.get(path, ())} else {})
             if edits != entry.edited:
                 changed.append(entry.model_copy(update={"edited": edits}))
-        self.keep_state(name, now)
         return manifest.with_changes(changed, removed)
+
+    def _moved(self, stage: str) -> tuple[dict[str, Stat], set[str]]:
+        """The tree of ``stage`` now, and the paths whose stat is not the one that ``settle`` recorded."""
+        before = self.state(f"tree/{stage}")
+        now = self.tree_state(stage)
+        return now, {path for path, stat in now.items() if before.get(path) != list(stat)}
+
+    def settle(self, stage: str, manifest: Manifest) -> dict[str, Stat]:
+        """Record the tree of ``stage`` as ``manifest`` has it. A file that a person changed or removed meanwhile has a
+        stat in it that no file has, so that it differs from the tree and is looked at."""
+        now, moved = self._moved(stage)
+        for entry in manifest:
+            for path, ours in entry.outputs.items():
+                foreign = path in moved and file_hash(self.bytes_of(path)) != entry.edited.get(path, ours)
+                if foreign or path not in now:
+                    now[path] = _UNSEEN
+        self.keep_state(f"tree/{stage}", now)
+        return now
 
     def present(self, entry: Entry) -> bool:
         """Whether all outputs of ``entry`` are on disk (by name)."""
@@ -149,73 +138,42 @@ class Kb:
         *,
         recipe: str = "",
     ) -> Committed:
-        """Publish ``groups`` and drop ``deletes``: files first, the manifest last.
-
-        The intended hashes are journalled before the first file changes, so that after a kill what matches neither
-        journal nor manifest is known to be a person's. Bytes that are equal are not written.
-        """
+        """Publish ``groups`` and drop ``deletes``: files first, the manifest last. Equal bytes are not written."""
         with self.locked():
-            plan = _Plan(self, stage, source, manifest)
+            sweep((self.folder, self.cache, *self.cache.glob("*/"), self.folder / "logs"))
+            journal = self.cache / f"{_journal(stage, source)}.json"
+            plan = Commit(self.folder, manifest, CODECS.get(stage), journal, self.journalled(stage, source))
             for group in groups:
                 plan.add(group, recipe)
             plan.delete(deletes)
             return plan.carry_out()
 
-    def encode(self, stage: str, group: Group, recipe: str) -> tuple[Entry, Mapping[str, bytes]]:
-        """The manifest's entry for ``group``, and its files."""
-        if group.failed is not None:
-            return Entry(key=group.key, input=group.input, recipe=recipe, failed=group.failed, info=group.info), {}
-        files, content = group.files, group.content
-        if files is None:
-            files = CODECS[stage].encode(group.key, group.records)
-            content = CODECS[stage].content(group.records, files)
-        entry = Entry(
-            key=group.key,
-            input=group.input,
-            recipe=recipe,
-            content=content,
-            outputs={path: file_hash(data) for path, data in files.items()} if group.outputs is None else group.outputs,
-            made=len(group.records),
-            rejected=group.rejected,
-            quarantined=group.quarantined,
-            info=group.info or (CODECS[stage].facts(group.records) if group.records else {}),
-        )
-        return entry, files
-
-    def keep_version(self, path: str) -> None:
-        """Keep the text at ``path`` under its hash, so that what cites it stays provable."""
-        data = read_bytes(self.folder / path)
-        if data is not None:
-            kept = self.version_path(file_hash(data))
-            if not kept.exists():
-                replace(kept, data)
-
     def version_path(self, version: str) -> Path:
         """Where a kept old version of a document lies."""
-        return self.folder / "normalized" / ".versions" / f"{version}.md"
+        return version_path(self.folder, version)
 
     def collect_versions(self, cited: frozenset[str], since: float) -> int:
         """Drop the kept versions that nothing cites and that were replaced before ``since``; how many."""
-        folder = self.folder / "normalized" / ".versions"
-        kept = (p for p in folder.glob("*.md") if p.stem not in cited)
+        kept = (p for p in (self.folder / VERSIONS).glob("*.md") if p.stem not in cited)
         return remove([p for p in kept if p.stat().st_mtime < since], self.folder)
 
     # --- what runs leave behind ----------------------------------------------------------------------------------
 
-    def state(self, name: str) -> Any:
-        """A machine-local JSON value under ``kb/cache/``, or None; a broken one counts as lost."""
+    def state(self, name: str) -> dict[str, Any]:
+        """A machine-local JSON object under ``kb/cache/``; a broken one counts as lost, which is empty."""
         try:
-            return json.loads(read_bytes(self.cache / f"{name}.json") or b"null")
+            value = json.loads(read_bytes(self.cache / f"{name}.json") or b"{}")
         except ValueError:
-            return None
+            return {}
+        return value if isinstance(value, dict) else {}
 
-    def keep_state(self, name: str, value: Any) -> None:
-        """Keep a machine-local JSON value; losing it costs time only."""
+    def keep_state(self, name: str, value: Mapping[str, Any]) -> None:
+        """Keep a machine-local JSON object; losing it costs time only."""
         data = json.dumps(value, separators=(",", ":")).encode()
         if read_bytes(self.cache / f"{name}.json") != data:
             replace(self.cache / f"{name}.json", data, durable=False)
 
-    def tree_state(self, stage: str) -> dict[str, tuple[int, int]]:
+    def tree_state(self, stage: str) -> dict[str, Stat]:
         """Size and mtime of the files that people may edit, by path below ``kb/``."""
         folder = _FOLDERS.get(stage, stage)
         return {f"{folder}/{p}": s for p, s in stat_tree(self.folder / folder, ".json").items()}
@@ -248,82 +206,14 @@ class Kb:
         replace(path, json.dumps({"schema_version": SCHEMA_VERSION}).encode() + b"\n")
         return f"kb/ was migrated from schema version {found} to {SCHEMA_VERSION}." if older else None
 
+    def journalled(self, stage: str, source: str | None) -> dict[str, frozenset[str]]:
+        """Paths, and the hashes of what commits that were killed may have left there since the last whole one."""
+        found = self.state(_journal(stage, source))
+        return {path: frozenset(map(str, hashes)) for path, hashes in found.items() if isinstance(hashes, list)}
 
-class _Plan:
-    """One commit in the making: what to write, what to remove, what a person's hand keeps."""
 
-    def __init__(self, kb: Kb, stage: str, source: str | None, manifest: Manifest) -> None:
-        self.kb, self.stage, self.manifest = kb, stage, manifest
-        self.codec = CODECS.get(stage)
-        self.journal = kb.cache / "journal" / f"{stage}.{source or ''}.json"
-        self.interrupted: dict[str, str | None] = kb.state(f"journal/{stage}.{source or ''}") or {}
-        self.entries: list[Entry] = []
-        self.writes: dict[str, bytes] = {}
-        self.stale: set[str] = set()
-        self.gone: list[str] = []
-        self.edited: list[str] = []
-
-    def add(self, group: Group, recipe: str) -> None:
-        entry, files = self.kb.encode(self.stage, group, recipe)
-        old = self.manifest.get(group.key)
-        edits = self._edits(old, files) if self.codec and self.codec.editable else {}
-        if edits:
-            self.edited.append(group.key)
-            outputs = dict(old.outputs if old else entry.outputs)
-            self.entries.append(entry.model_copy(update={"outputs": outputs, "edited": edits}))
-            return
-        self.stale |= set(old.outputs if old else ()) - set(entry.outputs)
-        self.writes.update({p: d for p, d in files.items() if read_bytes(self.kb.folder / p) != d})
-        self.entries.append(entry)
-
-    def _edits(self, old: Entry | None, files: Mapping[str, bytes]) -> dict[str, str]:
-        """Paths whose bytes on disk are neither the manifest's, nor the journal's, nor what is to be written."""
-        edits: dict[str, str] = {}
-        for path in {*files, *(old.outputs if old else ())}:
-            found = read_bytes(self.kb.folder / path)
-            if found is None or found == files.get(path):
-                continue
-            current = file_hash(found)
-            if current not in {(old.outputs if old else {}).get(path), self.interrupted.get(path)}:
-                edits[path] = current
-        return edits
-
-    def delete(self, keys: Iterable[str]) -> None:
-        self.gone = list(keys)
-        self.stale |= {path for key in self.gone if (e := self.manifest.get(key)) for path in e.outputs}
-
-    def carry_out(self) -> Committed:
-        new = self.manifest.with_changes(self.entries, self.gone)
-        stale = (self.stale | self._orphans(new)) - set(self.writes)
-        if self.writes or stale:
-            if self.codec and self.codec.versioned:
-                for path in sorted((stale | set(self.writes)) & self._texts()):
-                    self.kb.keep_version(path)
-            replace(self.journal, self._journal(stale))
-            write_all({self.kb.folder / path: data for path, data in self.writes.items()})
-        new.save()
-        remove([self.kb.folder / path for path in stale], self.kb.folder)
-        self.journal.unlink(missing_ok=True)
-        return Committed(new, len(self.writes), tuple(self.edited))
-
-    def _journal(self, stale: set[str]) -> bytes:
-        """What this commit, and the killed one before it, may leave on disk; null for what is to go."""
-        intended = {path: file_hash(data) for path, data in self.writes.items()}
-        return json.dumps({**self.interrupted, **dict.fromkeys(sorted(stale)), **intended}).encode()
-
-    def _orphans(self, new: Manifest) -> set[str]:
-        """Files that a killed commit wrote, or was about to remove, and that no manifest names."""
-        named = {path for entry in new for path in entry.outputs} if self.interrupted else set()
-        return {
-            path
-            for path, intended in self.interrupted.items()
-            if path not in named
-            and (found := read_bytes(self.kb.folder / path)) is not None
-            and intended in {None, file_hash(found)}
-        }
-
-    def _texts(self) -> set[str]:
-        return {path for entry in self.manifest for path in entry.outputs if path.endswith(".md")}
+def _journal(stage: str, source: str | None) -> str:
+    return f"journal/{stage}.{source or ''}"
 
 
 _FOLDERS: Mapping[str, str] = {"tags": "items"}

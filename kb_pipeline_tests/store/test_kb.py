@@ -7,9 +7,9 @@ import pytest
 
 from kb_pipeline.errors import StoreError
 from kb_pipeline.records import Document, Item, Meta
-from kb_pipeline.store import kb as kb_module
+from kb_pipeline.store.commits import Committed, Group
 from kb_pipeline.store.files import file_hash
-from kb_pipeline.store.kb import Group, Kb
+from kb_pipeline.store.kb import Kb
 from kb_pipeline.store.manifests import Entry, Manifest
 
 
@@ -22,7 +22,7 @@ def item(key: str, statement: str, category: str = "Concepts") -> Group:
     return Group(key=key, input="i", records=(Item(id=key, statement=statement, primary_category=category),))
 
 
-def publish(kb: Kb, *groups: Group, deletes: tuple[str, ...] = ()) -> kb_module.Committed:
+def publish(kb: Kb, *groups: Group, deletes: tuple[str, ...] = ()) -> Committed:
     return kb.commit("tags", None, kb.manifest("tags"), groups, deletes, recipe="r")
 
 

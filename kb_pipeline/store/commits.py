@@ -1,0 +1,181 @@
+"""One commit: which files it writes and removes, which a person's hand keeps, and the journal that survives a kill.
+
+The intended hashes are journalled before the first file changes and stay until a commit is whole, so that after any
+number of kills what matches neither journal nor manifest is known to be a person's.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from kb_pipeline.records import Record
+from kb_pipeline.store.codecs import Codec
+from kb_pipeline.store.files import file_hash, read_bytes, remove, replace, sweep, write_all
+from kb_pipeline.store.manifests import Entry, Manifest
+
+VERSIONS = Path("normalized", ".versions")
+
+
+@dataclass(frozen=True)
+class Group:
+    """What a stage made for one key: its records, or ``files`` by path for originals, and where they come from.
+
+    ``outputs`` names the files that stand for the key where not all of them travel (an original that is unchanged).
+    """
+
+    key: str
+    records: Sequence[Record] = ()
+    input: str = ""
+    files: Mapping[str, bytes] | None = None
+    outputs: Mapping[str, str] | None = None
+    content: str = ""
+    failed: str | None = None
+    rejected: int = 0
+    quarantined: int = 0
+    info: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Committed:
+    """What a commit changed: ``written`` files, keys whose bytes a person changed and which were kept."""
+
+    manifest: Manifest
+    written: int
+    edited: tuple[str, ...] = ()
+
+
+class Commit:
+    """One commit in the making, over ``manifest`` and the files below ``folder`` (``kb/``).
+
+    ``interrupted`` is what the file ``journal`` holds: paths, and hashes of what killed commits may have left there.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        manifest: Manifest,
+        codec: Codec | None,
+        journal: Path,
+        interrupted: Mapping[str, frozenset[str]],
+    ) -> None:
+        self._folder, self._manifest, self._codec = folder, manifest, codec
+        self._journal, self._interrupted = journal, interrupted
+        self._entries: list[Entry] = []
+        self._writes: dict[str, bytes] = {}
+        self._stale: set[str] = set()
+        self._gone: list[str] = []
+        self._edited: list[str] = []
+
+    def add(self, group: Group, recipe: str) -> None:
+        """Publish ``group``; where a person changed its files these stay, and what was made of it is noted alone."""
+        entry, files = _encoded(self._codec, group, recipe)
+        old = self._manifest.get(group.key)
+        edits = self._edits(old, files) if self._codec and self._codec.editable else {}
+        if edits:
+            self._edited.append(group.key)
+            outputs = dict(old.outputs if old else entry.outputs)
+            self._entries.append(entry.model_copy(update={"outputs": outputs, "edited": edits}))
+            return
+        self._stale |= set(old.outputs if old else ()) - set(entry.outputs)
+        self._writes.update({p: d for p, d in files.items() if read_bytes(self._folder / p) != d})
+        self._entries.append(entry)
+
+    def _edits(self, old: Entry | None, files: Mapping[str, bytes]) -> dict[str, str]:
+        """Paths whose bytes on disk are neither the manifest's, nor the journal's, nor what is to be written."""
+        edits: dict[str, str] = {}
+        for path in {*files, *(old.outputs if old else ())}:
+            found = read_bytes(self._folder / path)
+            if found is None or found == files.get(path):
+                continue
+            current = file_hash(found)
+            if current not in {(old.outputs if old else {}).get(path), *self._interrupted.get(path, ())}:
+                edits[path] = current
+        return edits
+
+    def delete(self, keys: Iterable[str]) -> None:
+        """Drop ``keys`` and their files."""
+        self._gone = list(keys)
+        self._stale |= {path for key in self._gone if (e := self._manifest.get(key)) for path in e.outputs}
+
+    def carry_out(self) -> Committed:
+        """Journal what is intended, write the files, the manifest last, then remove what is gone."""
+        if self._interrupted:
+            sweep(self._folders_of(self._interrupted))
+        new = self._manifest.with_changes(self._entries, self._gone)
+        stale = (self._stale | self._orphans(new)) - set(self._writes)
+        if self._writes or stale:
+            replace(self._journal, self._intentions(stale))
+            if self._codec and self._codec.versioned:
+                for path in sorted((stale | set(self._writes)) & self._texts()):
+                    keep_version(self._folder, path)
+            write_all({self._folder / path: data for path, data in self._writes.items()})
+        new.save()
+        remove([self._folder / path for path in stale], self._folder)
+        self._journal.unlink(missing_ok=True)
+        return Committed(new, len(self._writes), tuple(self._edited))
+
+    def _folders_of(self, paths: Iterable[str]) -> set[Path]:
+        """Where a commit of ``paths`` writes."""
+        return {(self._folder / path).parent for path in paths} | {self._manifest.path.parent, self._folder / VERSIONS}
+
+    def _intentions(self, stale: set[str]) -> bytes:
+        """What this commit, and the killed ones before it, may leave on disk."""
+        intended = {path: file_hash(data) for path, data in self._writes.items()}
+        leaving = {path: file_hash(read_bytes(self._folder / path) or b"") for path in stale}
+        hashes = {path: set(found) for path, found in self._interrupted.items()}
+        for path, found in (*intended.items(), *leaving.items()):
+            hashes.setdefault(path, set()).add(found)
+        return json.dumps({path: sorted(found) for path, found in sorted(hashes.items())}).encode()
+
+    def _orphans(self, new: Manifest) -> set[str]:
+        """Files that killed commits wrote, or were about to remove, and that no manifest names."""
+        named = {path for entry in new for path in entry.outputs} if self._interrupted else set()
+        return {
+            path
+            for path, hashes in self._interrupted.items()
+            if path not in named
+            and (found := read_bytes(self._folder / path)) is not None
+            and file_hash(found) in hashes
+        }
+
+    def _texts(self) -> set[str]:
+        return {path for entry in self._manifest for path in entry.outputs if path.endswith(".md")}
+
+
+def version_path(folder: Path, version: str) -> Path:
+    """Where a kept old version of a document lies, below ``kb/``."""
+    return folder / VERSIONS / f"{version}.md"
+
+
+def keep_version(folder: Path, path: str) -> None:
+    """Keep the text at ``path`` under its hash, so that what cites it stays provable."""
+    data = read_bytes(folder / path)
+    if data is not None:
+        kept = version_path(folder, file_hash(data))
+        if not kept.exists():
+            replace(kept, data)
+
+
+def _encoded(codec: Codec | None, group: Group, recipe: str) -> tuple[Entry, Mapping[str, bytes]]:
+    """The manifest's entry for ``group``, and its files."""
+    if group.failed is not None:
+        return Entry(key=group.key, input=group.input, recipe=recipe, failed=group.failed, info=group.info), {}
+    files, content, info = group.files or {}, group.content, group.info
+    if codec and group.files is None:
+        files = codec.encode(group.key, group.records)
+        content = codec.content(group.records, files)
+        info = info or codec.facts(group.records)
+    entry = Entry(
+        key=group.key,
+        input=group.input,
+        recipe=recipe,
+        content=content,
+        outputs={path: file_hash(data) for path, data in files.items()} if group.outputs is None else group.outputs,
+        made=len(group.records),
+        rejected=group.rejected,
+        quarantined=group.quarantined,
+        info=info,
+    )
+    return entry, files
