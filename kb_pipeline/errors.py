@@ -67,8 +67,20 @@ class ModelError(KbError):
     code = "model"
 
 
-class BudgetSpent(KbError):
-    """The next call could exceed the budget: the run stops, all finished work is kept."""
+class RunStopped(KbError):
+    """No model can be asked any more: the run stops, all finished work is kept, and a later one goes on from there."""
+
+    code = "stopped"
+
+
+class EndpointUnusable(RunStopped):
+    """The endpoint answers nobody: it is down, knows neither key nor model, or its quota is spent."""
+
+    code = "endpoint"
+
+
+class BudgetSpent(RunStopped):
+    """The next call could exceed the budget."""
 
     code = "budget"
 

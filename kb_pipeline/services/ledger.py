@@ -1,0 +1,122 @@
+"""What was asked and what it cost: one line a request, totals, and the budget. Keeps no text, and asks nothing."""
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from kb_pipeline.errors import BudgetSpent, SettingsError
+from kb_pipeline.settings import Endpoint
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """Tokens of one request: ``cached`` are those of ``sent`` that the provider read from its cache."""
+
+    sent: int = 0
+    received: int = 0
+    cached: int = 0
+
+    def __add__(self, other: "Tokens") -> "Tokens":
+        return Tokens(self.sent + other.sent, self.received + other.received, self.cached + other.cached)
+
+    @property
+    def total(self) -> int:
+        """All that count against a budget."""
+        return self.sent + self.received
+
+
+@dataclass(frozen=True)
+class Totals:
+    """What requests came to; ``usd`` counts those whose price is known."""
+
+    calls: int = 0
+    tokens: Tokens = field(default_factory=Tokens)
+    usd: float = 0.0
+
+    def since(self, earlier: "Totals") -> "Totals":
+        """What came after ``earlier``."""
+        then, now = earlier.tokens, self.tokens
+        spent = Tokens(now.sent - then.sent, now.received - then.received, now.cached - then.cached)
+        return Totals(self.calls - earlier.calls, spent, self.usd - earlier.usd)
+
+
+Price = Callable[[str, Tokens], float | None]
+
+
+class Ledger:
+    """Counts requests, writes each as one line, and holds the next one back where it could exceed the budget.
+
+    ``append`` keeps a line; ``price`` gives dollars for a model's tokens, or None. Safe for threads.
+    """
+
+    def __init__(self, endpoint: Endpoint, append: Callable[[Mapping[str, Any]], None], price: Price) -> None:
+        self._usd, self._tokens = endpoint.budget_usd, endpoint.budget_tokens
+        self._append, self._price = append, price
+        self._guard = threading.Lock()
+        self._totals = Totals()
+        self._held_tokens, self._held_usd = 0, 0.0
+
+    def totals(self) -> Totals:
+        """What this object has seen so far."""
+        return self._totals
+
+    def reserve(self, model: str, most: Tokens) -> "Reservation":
+        """Room for a request of at most ``most`` tokens, until it is settled.
+
+        Raises ``BudgetSpent`` where what is spent, held for requests under way and asked for now exceeds a budget;
+        ``SettingsError`` where dollars are limited and the model's price is not known.
+        """
+        dollars = self._price(model, most)
+        if self._usd is not None and dollars is None:
+            raise SettingsError(
+                f"the price of model {model!r} is not known, so KB_LLM_BUDGET_USD cannot be kept.",
+                where="KB_LLM_BUDGET_USD",
+                cure="Set KB_LLM_BUDGET_TOKENS instead.",
+            )
+        with self._guard:
+            self._check(most.total, dollars or 0.0)
+            self._held_tokens += most.total
+            self._held_usd += dollars or 0.0
+        return Reservation(self, model, most.total, dollars or 0.0)
+
+    def _check(self, tokens: int, dollars: float) -> None:
+        wanted = self._totals.tokens.total + self._held_tokens + tokens
+        if self._tokens is not None and wanted > self._tokens:
+            raise _spent("KB_LLM_BUDGET_TOKENS", f"{self._tokens:,} tokens", f"{self._totals.tokens.total:,} are spent")
+        if self._usd is not None and self._totals.usd + self._held_usd + dollars > self._usd:
+            raise _spent("KB_LLM_BUDGET_USD", f"${self._usd:g}", f"${self._totals.usd:.4f} are spent")
+
+    def settle(self, held: "Reservation", spent: Tokens, line: Mapping[str, Any]) -> None:
+        """End a reservation: count what the request took, and write its line."""
+        usd = self._price(held.model, spent)
+        with self._guard:
+            self._held_tokens -= held.tokens
+            self._held_usd -= held.usd
+            before = self._totals
+            self._totals = Totals(before.calls + 1, before.tokens + spent, before.usd + (usd or 0.0))
+        money = None if usd is None else round(usd, 8)
+        counts = {"tokens_in": spent.sent, "tokens_out": spent.received, "tokens_cached": spent.cached}
+        self._append({**line, "model": held.model, **counts, "usd": money})
+
+
+@dataclass(frozen=True)
+class Reservation:
+    """Room held for one request under way."""
+
+    ledger: Ledger
+    model: str
+    tokens: int
+    usd: float
+
+    def settle(self, spent: Tokens, line: Mapping[str, Any]) -> None:
+        """Give back what was not needed."""
+        self.ledger.settle(self, spent, line)
+
+
+def _spent(variable: str, budget: str, spent: str) -> BudgetSpent:
+    return BudgetSpent(
+        f"the next call could exceed the budget of {budget} ({spent}); all finished work is kept.",
+        where=variable,
+        cure=f"Raise {variable} or run again with a fresh budget: the build goes on where it stopped.",
+    )
