@@ -12,6 +12,19 @@ from kb_pipeline.recipes import recipe
 
 PRINT = "from kb_pipeline.recipes import recipe; print(recipe(['kb_pipeline.stages.chunks'], ['pydantic'], {'n': 1}))"
 
+# Prints the recipe, and what it is where a process was told a false hash: of the same file, of others.
+TELL = """
+from kb_pipeline import recipes
+def of(**told):
+    recipes._TREES.clear()
+    recipes.recall({name: tree._replace(hash="false", **told)})
+    return recipes.recipe([name], [], {})
+name = "kb_pipeline.rules.ids"
+print(recipes.recipe([name], [], {}))
+tree = recipes.known()[name]
+print(of(), of(mtime=tree.mtime - 1), of(python="2.7"))
+"""
+
 
 @pytest.fixture
 def package(tmp_path: Path) -> Path:
@@ -48,6 +61,16 @@ def test_code_elsewhere_does_not_count(package: Path) -> None:
     path = package / "faces" / "cli.py"
     path.write_text(path.read_text() + "\nX = 1\n")
     assert of(package) == before
+
+
+def test_what_another_process_knew_counts_while_a_file_is_the_same(package: Path) -> None:
+    """A tree is taken over from another process only with the size, mtime and Python that it was read with."""
+    told = subprocess.run(
+        [sys.executable, "-c", TELL], cwd=package.parent, capture_output=True, text=True, check=True
+    ).stdout.split()
+    equal, from_cache, touched, other_python = told
+    assert equal != from_cache
+    assert [touched, other_python] == [equal, equal]
 
 
 def test_facts_and_libraries_count() -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypedDict
 
-from kb_pipeline.recipes import recipe
+from kb_pipeline import recipes
 from kb_pipeline.records import Source
 from kb_pipeline.rules import ids
 from kb_pipeline.stages import PIPELINE, Stage
@@ -49,6 +49,10 @@ class Run:
     accept_deletions: frozenset[str] = frozenset()
     _recipes: dict[tuple[str, str], str] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        if not self.full:
+            recipes.recall(self.kb.state("trees"))
+
     @cached_property
     def stamps(self) -> dict[str, Stamp]:
         """Stamps by ``stage`` or ``stage:source``."""
@@ -62,6 +66,7 @@ class Run:
         """Record a stamp, on disk at once."""
         self.stamps[_name(stage, source)] = stamp
         self.kb.keep_state("stamps", self.stamps)
+        self.kb.keep_state("trees", recipes.known())
 
     def drop_stamps(self, source: str) -> None:
         """Forget a source that left the registry."""
@@ -80,7 +85,7 @@ class Run:
         if name not in self._recipes:
             engine = self.world.engine
             modules = (stage.run.__module__, *stage.modules, *(m for task in stage.tasks for m in engine.modules(task)))
-            self._recipes[name] = recipe(modules, stage.libraries, self._facts(stage, source))
+            self._recipes[name] = recipes.recipe(modules, stage.libraries, self._facts(stage, source))
         return self._recipes[name]
 
     def _facts(self, stage: Stage, source: Source | None) -> dict[str, Any]:

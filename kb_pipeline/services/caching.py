@@ -53,8 +53,8 @@ class MemoryCache:
 class CachedEmbedder:
     """A ``world.Embedder`` over ``model``: equal texts are computed once, ever, as far as ``cache`` remembers.
 
-    ``computed`` counts the vectors that this object had to compute, in ``seconds`` of wall time. Safe for threads: while one computes, others that
-    need no computing are not held up.
+    ``computed`` counts the vectors that this object had to compute, in ``seconds`` of wall time. Safe for threads:
+    while one computes, others that need no computing are not held up.
     """
 
     def __init__(self, model: Model, cache: VectorCache) -> None:
