@@ -144,7 +144,7 @@ class Engine(Protocol):
     def modules(self, task: str) -> tuple[str, ...]:
         """Names of the modules whose code decides what ``task`` gives."""
 
-    def normalize(self, documents: Sequence[Document]) -> Iterator[Sequence[Rewrite]]:
+    def normalize(self, documents: Sequence[Document]) -> Iterator[Sequence[Rewrite] | Exception]:
         """Proposals to clean each document, in order; whether they add or lose anything is checked outside."""
 
     def extract(self, chunks: Sequence[Chunk]) -> Iterator[Extraction | Exception]:

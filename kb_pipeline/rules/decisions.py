@@ -52,14 +52,18 @@ def rule(pair: Pair, newer: Newer | None, same_document: bool) -> Verdict | None
     return None
 
 
-def adopted(verdict: Verdict) -> Verdict:
-    """A judge's verdict as it may be recorded: a supersede that does not say which side is newer is kept for review."""
-    if verdict.decision == "supersede" and verdict.newer is None:
-        reason = f"superseding without saying which side is newer: {verdict.reason}"
+def adopted(verdict: Verdict, pair: Pair) -> Verdict:
+    """A judge's verdict as it may be recorded: that two sides disagree is the judge's to say, which is newer is not.
+
+    Direction comes from the dates of one document's versions; without them both are kept, for review.
+    """
+    if verdict.decision != "supersede":
+        return verdict.model_copy(update={"newer": None})
+    a, b = pair.a.effective_date, pair.b.effective_date
+    if not (pair.a.lineage and pair.a.lineage == pair.b.lineage and a and b and a != b):
+        reason = f"they disagree, and nothing tells which is newer: {verdict.reason}"
         return Verdict(decision="keep_both", reason=reason, needs_review=True)
-    if verdict.newer is None or verdict.decision == "supersede":
-        return verdict
-    return verdict.model_copy(update={"newer": None})
+    return verdict.model_copy(update={"newer": "a" if a > b else "b"})
 
 
 def _guarded(pair: Pair, newer: Newer | None, same_document: bool) -> Verdict:

@@ -1,10 +1,10 @@
 """An ``each`` stage: record by record, skipping what is unchanged. Quarantines the bad one, keeps the rest."""
 
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from kb_pipeline.errors import KbError
+from kb_pipeline.errors import KbError, ModelError, RunStopped
 from kb_pipeline.records import Extraction, RawDoc, RawEntry, Record, Source, StageReport
 from kb_pipeline.rules import ids
 from kb_pipeline.runner.context import Run
@@ -25,8 +25,11 @@ def each(run: Run, stage: Stage, source: Source) -> StageReport:
     todo, gone = pass_.plan()
     for start in range(0, len(todo), _BATCH):
         pass_.make(todo[start : start + _BATCH])
+        if pass_.stopped:
+            break
         run.progress(stage.name, source.id, min(start + _BATCH, len(todo)), len(todo))
     pass_.finish(gone)
+    pass_.raise_waiting()
     run.keep_stamp(
         stage.name,
         source.id,
@@ -50,6 +53,8 @@ class _Pass:
     source: Source
     written: int = 0
     warnings: list[str] = field(default_factory=list)
+    stopped: RunStopped | None = None
+    waiting: dict[str, KbError] = field(default_factory=dict)  # documents that a model has yet to answer for
 
     def __post_init__(self) -> None:
         self.above = self.run.kb.manifest(self.stage.needs[0], self.source.id)
@@ -82,16 +87,65 @@ class _Pass:
         inputs = {self._key(e): self._read(e) for e in entries}
         units = [u for found in inputs.values() if not isinstance(found, Exception) for u in found]
         made = self._units(inputs, units)
-        groups = []
+        groups, partial = [], []
         for entry in entries:
             key = self._key(entry)
             found = inputs[key]
-            results = (
-                found if isinstance(found, Exception) else [made[u] for u in dict.fromkeys(map(self._unit, found))]
-            )
-            groups.append(self._group(key, entry, results))
-        done = self.run.kb.commit(self.stage.name, self.source.id, self.manifest, groups, recipe=self.recipe)
+            names = [] if isinstance(found, Exception) else list(dict.fromkeys(map(self._unit, found)))
+            results = found if isinstance(found, Exception) else [made[name] for name in names]
+            if pending := self._pending(results):
+                self.waiting[key] = pending
+                partial += self._partial(key, names, made)
+            else:
+                groups.append(self._group(key, entry, results))
+        self._commit(groups, self.recipe)
+        if partial:
+            self._commit(partial, "")
+
+    def _commit(self, groups: Sequence[Group], recipe: str) -> None:
+        done = self.run.kb.commit(self.stage.name, self.source.id, self.manifest, groups, recipe=recipe)
         self.manifest, self.written = done.manifest, self.written + done.written
+
+    @staticmethod
+    def _pending(results: Sequence[Result] | Exception) -> KbError | None:
+        """Why a document must wait: a question about it found no model, and may find one later."""
+        for found in () if isinstance(results, Exception) else results:
+            if isinstance(found, RunStopped) or (isinstance(found, ModelError) and found.code == "unavailable"):
+                return found
+        return None
+
+    def _partial(self, key: str, names: Sequence[str], made: Mapping[str, Result]) -> list[Group]:
+        """What is known of a document that must wait: what was made of it now, else what was made before of the same.
+
+        It counts as made from nothing by no recipe, so that the next run makes it again. Where records of a document
+        are not made one by one, what stands of it stays.
+        """
+        if self.stage.product is None:
+            return []
+        entry = self.manifest.get(key)
+        old = self.run.kb.read(self.stage.name, entry) if entry and entry.live and self.run.kb.intact(entry) else ()
+        before = {self.stage.product(record): record for record in old}
+        records: list[Record] = []
+        for name in names:
+            found = made[name]
+            if not isinstance(found, Exception):
+                records += found
+            elif name in before:
+                records.append(before[name])
+        return [self._counted(Group(key=key, records=records))]
+
+    def raise_waiting(self) -> None:
+        """Say that something waits, after all that could be made was committed."""
+        if self.stopped:
+            raise self.stopped
+        if self.waiting:
+            key, error = next(iter(self.waiting.items()))
+            raise ModelError(
+                f"{len(self.waiting)} documents wait for the model, the first for: {error.what}",
+                where=key,
+                cure="Run `kb build` again: only what is missing is asked.",
+                code="unavailable",
+            )
 
     def _read(self, entry: Entry) -> Sequence[Record] | Exception:
         try:
@@ -145,6 +199,10 @@ class _Pass:
                 for result in self.stage.run(units[done:], self.run.world):
                     done += 1
                     yield result
+            except RunStopped as stop:
+                self.stopped = stop
+                yield from [stop] * (len(units) - done)
+                return
             except Exception as error:  # noqa: BLE001 - one bad record is quarantined and counted
                 done += 1
                 yield error
@@ -157,9 +215,12 @@ class _Pass:
             self.warnings.append(reason if key in reason else f"{key}: {reason}")
             return Group(key=key, input=entry.content, failed=reason)
         records = [record for result in made if not isinstance(result, Exception) for record in result]
-        rejects = [reject for r in records if isinstance(r, Extraction) for reject in r.rejects]
-        quarantined = sum(reject.quarantined for reject in rejects)
-        return Group(key=key, input=entry.content, records=records, rejected=len(rejects), quarantined=quarantined)
+        return self._counted(Group(key=key, input=entry.content, records=records))
+
+    @staticmethod
+    def _counted(group: Group) -> Group:
+        rejects = [reject for r in group.records if isinstance(r, Extraction) for reject in r.rejects]
+        return replace(group, rejected=len(rejects), quarantined=sum(reject.quarantined for reject in rejects))
 
     def finish(self, gone: Sequence[str]) -> None:
         """Drop what has nothing upstream any more."""

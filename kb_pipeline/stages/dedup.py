@@ -207,7 +207,7 @@ def _decided(candidates: Mapping[Key, float], nodes: _Nodes, before: _Before, wo
     if questions:
         answers = world.engine.judge(list(questions.values()))
         for (key, pair), verdict in zip(questions.items(), answers, strict=True):
-            decided[key] = _line(key, pair, decisions.adopted(verdict), world.engine.name)
+            decided[key] = _line(key, pair, decisions.adopted(verdict, pair), world.engine.name)
     return decided
 
 

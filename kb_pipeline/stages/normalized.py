@@ -2,6 +2,7 @@
 this decides type, language and status, and which proposals are taken."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import cast
 
 from kb_pipeline.convert import hardly_any_text
 from kb_pipeline.errors import KbError
@@ -18,7 +19,8 @@ def run(docs: Iterable[RawDoc], world: World) -> Iterator[tuple[Document, ...] |
     made = [_attempt(*pair) for pair in zip(originals, world.converter.convert(originals), strict=True)]
     proposals = world.engine.normalize([found for found in made if isinstance(found, Document)])
     for found in made:
-        yield (cleaned(found, next(proposals)),) if isinstance(found, Document) else found
+        proposed = next(proposals) if isinstance(found, Document) else found
+        yield proposed if isinstance(proposed, Exception) else (cleaned(cast(Document, found), proposed),)
 
 
 def cleaned(document: Document, proposals: Sequence[Rewrite]) -> Document:

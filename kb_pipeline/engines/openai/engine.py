@@ -40,7 +40,7 @@ class OpenAi:
         """Names of the modules whose code decides what ``task`` gives. Raises ``KeyError`` for another task."""
         return (f"{__package__}.{_MODULES[task]}",)
 
-    def normalize(self, documents: Sequence[Document]) -> Iterator[tuple[Rewrite, ...]]:
+    def normalize(self, documents: Sequence[Document]) -> Iterator[tuple[Rewrite, ...] | Exception]:
         """Proposals for the pieces of prose of each document, in order."""
         return normalize(documents, self._which, self._client)
 

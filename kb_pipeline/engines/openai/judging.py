@@ -47,7 +47,4 @@ def _verdict(pair: Pair, reply: DecisionReply | ModelError) -> Verdict:
     if reply.decision != "keep_both" and reply.target_id != _ONLY:
         reason = f"the model named candidate {reply.target_id}, which there is not: {reply.reason}"
         return Verdict(decision="keep_both", reason=reason, needs_review=True)
-    newer = newer_side(pair) if reply.decision == "supersede" else None
-    return Verdict.model_validate(
-        {"decision": reply.decision, "newer": newer, "reason": " ".join(reply.reason.split())[:300]}
-    )
+    return Verdict(decision=reply.decision, reason=" ".join(reply.reason.split())[:300])

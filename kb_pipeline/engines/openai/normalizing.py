@@ -17,15 +17,21 @@ _MINIMUM, _TARGET, _MAXIMUM = 1500, 4000, 8000  # code points of a piece; its cl
 _OURS = "kb_pipeline"  # converters of our own read formats that lose nothing: Markdown, plain text, code, tables
 
 
-def normalize(documents: Sequence[Document], which: str, client: ChatClient) -> Iterator[tuple[Rewrite, ...]]:
+def normalize(
+    documents: Sequence[Document], which: str, client: ChatClient
+) -> Iterator[tuple[Rewrite, ...] | Exception]:
     """Proposals for each document, in order; ``which`` are asked about: ``converted``, ``all`` or ``none``.
 
-    Raises ``ModelError`` where the endpoint cannot be reached.
+    A ``ModelError`` in place of those of a document about which the endpoint cannot be reached.
     """
     pieces = [pieces_of(document, which) for document in documents]
     replies = client.ask([ask(piece) for found in pieces for piece in found], MarkdownReply)
     for found in pieces:
-        yield tuple(_rewrite(piece, next(replies)) for piece in found)
+        answers = [next(replies) for _ in found]
+        try:
+            yield tuple(_rewrite(piece, reply) for piece, reply in zip(found, answers, strict=True))
+        except ModelError as error:
+            yield error
 
 
 def pieces_of(document: Document, which: str) -> list[Chunk]:

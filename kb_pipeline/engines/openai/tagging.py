@@ -36,7 +36,9 @@ def ask(item: Item, taxonomy: Taxonomy) -> Ask:
 
 
 def _categories(taxonomy: Taxonomy) -> str:
-    lines = (f"- {c.name}: {' '.join(c.description.split())}" for c in taxonomy.categories)
+    lines = (
+        f"- {c.name}: {' '.join(c.description.split())} Keywords: {', '.join(c.keywords)}" for c in taxonomy.categories
+    )
     return "\n".join(lines) or "(there are none: every item is UNCLASSIFIED)"
 
 
