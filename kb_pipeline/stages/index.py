@@ -15,14 +15,17 @@ def run(changes: Changes, inputs: Inputs, previous: Previous, world: World) -> O
     everything = changes.everything or base is None
     items = _keys("tags", changes, inputs, everything)
     docs = _keys("chunks", changes, inputs, everything) | _keys("normalized", changes, inputs, everything)
+    documents = frozenset(inputs.keys("normalized"))
     unreadable = {key for key in items if inputs.broken("tags", key)}
     rows = {row.id: row for row in (*_item_rows(items - unreadable, inputs), *_chunk_rows(docs, inputs))}
     stale = [
         row
         for row, (_, doc) in known.items()
         if row not in rows
-        and row not in unreadable
-        and (everything or row in items or (doc in docs and _is_chunk(row)))
+        and (
+            doc not in documents
+            or (row not in unreadable and (everything or row in items or (doc in docs and _is_chunk(row))))
+        )
     ]
     fresh = [row for row in rows.values() if known.get(row.id, ("", ""))[0] != ids.row_hash(row)]
     warnings = tuple(f"item {key} cannot be read; its last valid version stays live." for key in sorted(unreadable))

@@ -60,13 +60,14 @@ def run(changes: Changes, inputs: Inputs, previous: Previous, world: World) -> O
             tagging = settled(found, taxonomy, item.entities)
             upserts[item.id] = (_dated(_tagged(item, tagging), _before(previous, item.id), now),)
             wanted.update(tagging.candidates)
-    aliases = {alias for c in clusters for alias in c.aliases}
+    aliases = {alias: c.id for c in clusters for alias in c.aliases}
     vanished = [key for key in previous.keys() if key not in made_from]  # noqa: SIM118 - a protocol, not a dict
-    leaving = [key for key in vanished if key not in aliases and published.get(key) != _RETIRED]
-    retired = _retire(leaving, previous, now)
+    merged_away = {key for key in vanished if key in aliases and not _edited(previous, key)}
+    leaving = [key for key in vanished if key not in merged_away and published.get(key) != _RETIRED]
+    retired = _retire(leaving, previous, aliases, now)
     return Output(
         upserts={**upserts, **retired},
-        deletes=frozenset(key for key in vanished if key in aliases),
+        deletes=frozenset(merged_away),
         inputs={**{c.id: made_from[c.id] for c in affected}, **dict.fromkeys(retired, _RETIRED)},
         kept=len(clusters) - len(affected),
         details=_details(upserts.values(), wanted),
@@ -132,8 +133,17 @@ def _before(previous: Previous, key: str) -> Item | None:
     return cast(Item, records[0]) if records else None
 
 
-def _retire(keys: Sequence[str], previous: Previous, now: str) -> dict[str, tuple[Item, ...]]:
-    """Items that no document supports any more: kept on disk with their last proofs, out of everything live."""
+def _edited(previous: Previous, key: str) -> bool:
+    """Whether a person's words would be lost with the item of that id."""
+    item = _before(previous, key)
+    return item is None or bool(item.edited) or not previous.inputs()[key]
+
+
+def _retire(
+    keys: Sequence[str], previous: Previous, heirs: Mapping[str, str], now: str
+) -> dict[str, tuple[Item, ...]]:
+    """Items that no document supports any more, or that a person had edited before they were merged into their heir:
+    kept on disk with their last proofs, out of everything live."""
     retired: dict[str, tuple[Item, ...]] = {}
     for key in keys:
         item = _before(previous, key)
@@ -141,7 +151,7 @@ def _retire(keys: Sequence[str], previous: Previous, now: str) -> dict[str, tupl
             retired[key] = (item,)  # by a run that was killed before it could record it
         elif item is not None:
             gone = {"status": "retired", "valid_to": now, "updated_at": now, "related_items": ()}
-            retired[key] = (item.model_copy(update=gone),)
+            retired[key] = (item.model_copy(update={**gone, "superseded_by": heirs.get(key)}),)
     return retired
 
 

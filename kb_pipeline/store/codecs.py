@@ -23,6 +23,7 @@ from kb_pipeline.records import (
     Record,
 )
 from kb_pipeline.rules import ids
+from kb_pipeline.rules.edits import overlaid
 from kb_pipeline.rules.taxonomy import category_folder
 
 R = TypeVar("R", bound=Record)
@@ -36,6 +37,8 @@ class Codec:
     ``content(records, encoded)`` hashes the declared content fields: what the next stage's work depends on.
     ``editable`` says that people edit these files, so that foreign bytes are kept, not overwritten; ``versioned`` that
     a replaced text is kept under its hash. ``facts(records)`` is what the manifest notes of them.
+    ``overlaid(edited file, records, fresh)`` gives records with what a person changed in that file (since the last
+    time, where ``fresh``), and whether that is anything; it raises ``StoreError`` where the file cannot be read.
     """
 
     encode: Callable[[str, Sequence[Record]], dict[str, bytes]]
@@ -44,6 +47,7 @@ class Codec:
     editable: bool = False
     versioned: bool = False
     facts: Callable[[Sequence[Record]], Mapping[str, Any]] = lambda _: {}
+    overlaid: Callable[[bytes, Sequence[Record], bool], tuple[Sequence[Record], bool]] = lambda _, r, __: (r, False)
 
 
 def json_lines(records: Sequence[Record]) -> bytes:
@@ -143,6 +147,12 @@ def _item_facts(records: Sequence[Record]) -> dict[str, Any]:
     return {} if item.status == "active" else {"cites": sorted({s.version for s in item.sources})}
 
 
+def _overlaid_item(data: bytes, records: Sequence[Record], fresh: bool) -> tuple[tuple[Record, ...], bool]:
+    machine = cast(Item, records[0])
+    item = overlaid(parse(Item, machine.id, data), machine, fresh=fresh)
+    return (item,), bool(item.edited)
+
+
 def _decode_item(paths: Sequence[str], read: Read) -> tuple[Record, ...]:
     return (parse(Item, paths[0], read(paths[0])),)
 
@@ -153,6 +163,6 @@ CODECS: Mapping[str, Codec] = {
     "chunks": _lines_in("chunks", Chunk, _chunk_content),
     "atomic_items": _lines_in("atomic_items", Extraction),
     "dedup": _lines_in("dedup", {"decisions": DedupDecision, "clusters": Cluster}),
-    "tags": Codec(_encode_item, _decode_item, _content, editable=True, facts=_item_facts),
+    "tags": Codec(_encode_item, _decode_item, _content, editable=True, facts=_item_facts, overlaid=_overlaid_item),
     "eval": _lines_in("eval", {"qa_gold": Question, "human_gold": Question, "ranks": Rank, "results": EvalResult}),
 }

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from kb_pipeline.errors import StoreError
 from kb_pipeline.records import Record
 from kb_pipeline.store.codecs import Codec
 from kb_pipeline.store.files import file_hash, read_bytes, remove, replace, sweep, write_all
@@ -67,30 +68,57 @@ class Commit:
         self._stale: set[str] = set()
         self._gone: list[str] = []
         self._edited: list[str] = []
+        self._persons: set[str] = set()  # files that hold a person's words
 
     def add(self, group: Group, recipe: str) -> None:
-        """Publish ``group``; where a person changed its files these stay, and what was made of it is noted alone."""
+        """Publish ``group``, with what a person changed in its files; one that cannot be read stays as it is."""
         entry, files = _encoded(self._codec, group, recipe)
         old = self._manifest.get(group.key)
         edits = self._edits(old, files) if self._codec and self._codec.editable else {}
         if edits:
-            self._edited.append(group.key)
-            outputs = dict(old.outputs if old else entry.outputs)
-            self._entries.append(entry.model_copy(update={"outputs": outputs, "edited": edits}))
-            return
+            entry, files = self._overlaid(group, entry, files, old, edits)
         self._stale |= set(old.outputs if old else ()) - set(entry.outputs)
         self._writes.update({p: d for p, d in files.items() if read_bytes(self._folder / p) != d})
         self._entries.append(entry)
 
+    def _overlaid(
+        self, group: Group, entry: Entry, files: Mapping[str, bytes], old: Entry | None, edits: Mapping[str, str]
+    ) -> tuple[Entry, Mapping[str, bytes]]:
+        """The entry and the files of a group that a person edited. ``outputs`` keeps the hashes of what we would have
+        written, so that what stands there goes on counting as the person's."""
+        assert self._codec
+        fresh = old is None or not old.input or any(old.edited.get(p) != found for p, found in edits.items())
+        try:
+            found = read_bytes(self._folder / min(edits)) or b""
+            records, by_person = self._codec.overlaid(found, group.records, fresh)
+        except StoreError:
+            self._edited.append(group.key)
+            outputs = old.outputs if old else entry.outputs
+            return entry.model_copy(update={"outputs": dict(outputs), "edited": dict(edits)}), {}
+        if not by_person:
+            return entry, files
+        self._edited.append(group.key)
+        files = self._codec.encode(group.key, records)
+        self._persons |= set(files)
+        machine = next(iter(entry.outputs.values()))
+        changes = {
+            "outputs": dict.fromkeys(files, machine),
+            "edited": {path: file_hash(data) for path, data in files.items()},
+            "info": self._codec.facts(records),
+        }
+        return entry.model_copy(update=changes), files
+
     def _edits(self, old: Entry | None, files: Mapping[str, bytes]) -> dict[str, str]:
-        """Paths whose bytes on disk are neither the manifest's, nor the journal's, nor what is to be written."""
+        """Paths whose bytes on disk are a person's on record, or neither the manifest's, nor the journal's, nor what is
+        to be written."""
         edits: dict[str, str] = {}
         for path in {*files, *(old.outputs if old else ())}:
             found = read_bytes(self._folder / path)
             if found is None or found == files.get(path):
                 continue
             current = file_hash(found)
-            if current not in {(old.outputs if old else {}).get(path), *self._interrupted.get(path, ())}:
+            ours = {(old.outputs if old else {}).get(path), *self._interrupted.get(path, ())}
+            if current not in ours or (old and old.edited.get(path) == current):
                 edits[path] = current
         return edits
 
@@ -122,7 +150,8 @@ class Commit:
 
     def _intentions(self, stale: set[str]) -> bytes:
         """What this commit, and the killed ones before it, may leave on disk."""
-        intended = {path: file_hash(data) for path, data in self._writes.items()}
+        ours = self._writes.keys() - self._persons  # bytes with a person's words must not pass for ours
+        intended = {path: file_hash(self._writes[path]) for path in ours}
         leaving = {path: file_hash(read_bytes(self._folder / path) or b"") for path in stale}
         hashes = {path: set(found) for path, found in self._interrupted.items()}
         for path, found in (*intended.items(), *leaving.items()):

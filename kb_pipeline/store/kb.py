@@ -74,7 +74,8 @@ class Kb:
 
     def with_edits(self, stage: str, manifest: Manifest) -> Manifest:
         """``manifest`` with the hashes of what people wrote over our files since, and less what they removed; only
-        files whose stat moved are read. What we wrote ourselves, a killed run's journal included, is no edit."""
+        files whose stat moved are read. What we wrote ourselves, a killed run's journal included, is no edit. An entry
+        whose edit is news has no ``input``, so that it is made again."""
         now, moved = self._moved(stage)
         journalled = self.journalled(stage, None)
         changed: list[Entry] = []
@@ -83,10 +84,11 @@ class Kb:
             edits = dict(entry.edited)
             for path in moved.intersection(entry.outputs):
                 found = file_hash(self.bytes_of(path))
-                edits.pop(path, None)
-                edits.update({path: found} if found not in {entry.outputs[path], *journalled.get(path, ())} else {})
+                if found != edits.pop(path, None) and found in {entry.outputs[path], *journalled.get(path, ())}:
+                    continue
+                edits[path] = found
             if edits != entry.edited:
-                changed.append(entry.model_copy(update={"edited": edits}))
+                changed.append(entry.model_copy(update={"edited": edits, "input": ""}))
         return manifest.with_changes(changed, removed)
 
     def _moved(self, stage: str) -> tuple[dict[str, Stat], set[str]]:

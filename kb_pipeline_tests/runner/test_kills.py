@@ -93,7 +93,7 @@ class Meddler(Extractive):
 
     meddle: Callable[[], object]
 
-    def tag(self, items: Sequence[Item], taxonomy: Taxonomy) -> Sequence[Tagging]:
+    def tag(self, items: Sequence[Item], taxonomy: Taxonomy) -> list[Tagging]:
         self.meddle()
         return super().tag(items, taxonomy)
 

@@ -62,14 +62,25 @@ def test_deleted_key_takes_its_files_along(kb: Kb) -> None:
 
 
 def test_edit_by_hand_is_kept_and_reported(kb: Kb) -> None:
-    """Bytes that we did not write are not overwritten, also where the machine would move the file."""
+    """A person's words are not overwritten, also where the machine moves the file."""
     publish(kb, item("kb_1", "A fact."))
     path = kb.folder / "items/concepts/kb_1.json"
     path.write_text(path.read_text().replace("A fact.", "A better fact."))
     for group in (item("kb_1", "Another fact."), item("kb_1", "Another fact.", "Decisions")):
         assert publish(kb, group).edited == ("kb_1",)
-        assert "A better fact." in path.read_text()
-    assert len(list(kb.folder.glob("items/*/*.json"))) == 1
+        (path,) = kb.folder.glob("items/*/*.json")
+        assert '"A better fact."' in path.read_text()
+    assert path.parent.name == "decisions"
+
+
+def test_an_edit_that_cannot_be_read_stays_as_it_is(kb: Kb) -> None:
+    """Bytes that are no item are neither overwritten nor moved, however often the machine publishes."""
+    publish(kb, item("kb_1", "A fact."))
+    path = kb.folder / "items/concepts/kb_1.json"
+    path.write_text("{")
+    for group in (item("kb_1", "Another fact."), item("kb_1", "Another fact.", "Decisions")):
+        assert publish(kb, group).edited == ("kb_1",)
+        assert path.read_text() == "{"
 
 
 def test_edit_shows_in_the_manifest_without_a_commit_of_its_key(kb: Kb) -> None:

@@ -1,0 +1,73 @@
+"""A person's words and the machine's in one item."""
+
+import pytest
+
+from kb_pipeline.records import Citation, Item
+from kb_pipeline.rules.edits import overlaid
+
+PROOF = Citation(
+    doc_id="notes/a.md",
+    uri="a.md",
+    source_type="note",
+    license="CC0-1.0",
+    source_span="A fact.",
+    start=0,
+    end=7,
+    content_hash="h",
+    version="v1",
+    fetched_at="2026-01-01T00:00:00Z",
+)
+MACHINE = Item(id="kb_1", statement="A fact.", tags=("one",), sources=(PROOF,))
+MOVED = MACHINE.model_copy(update={"sources": (PROOF.model_copy(update={"start": 9, "end": 16, "version": "v2"}),)})
+
+
+def edited(item: Item, **changes: object) -> Item:
+    return item.model_copy(update=changes)
+
+
+def test_a_persons_words_stay_and_proofs_follow_the_document() -> None:
+    """What was changed is the person's from then on; all else is the machine's as it is now."""
+    first = overlaid(edited(MACHINE, statement="A better fact."), MACHINE, fresh=True)
+    assert (first.statement, set(first.edited)) == ("A better fact.", {"statement"})
+    later = overlaid(first, edited(MOVED, tags=("two",)), fresh=False)
+    assert (later.statement, later.tags, later.sources) == ("A better fact.", ("two",), MOVED.sources)
+
+
+def test_a_changed_quote_is_the_documents_again() -> None:
+    """Nobody's edit can make a quote stand where it does not."""
+    forged = edited(MACHINE, sources=(PROOF.model_copy(update={"source_span": "Another fact."}),), status="superseded")
+    assert overlaid(forged, MACHINE, fresh=True) == MACHINE
+
+
+def test_a_second_edit_joins_the_first() -> None:
+    """Each fresh edit adds its fields; a field set back to the machine's words follows the machine again."""
+    first = overlaid(edited(MACHINE, statement="A better fact."), MACHINE, fresh=True)
+    second = overlaid(edited(first, tags=("mine",)), MACHINE, fresh=True)
+    assert (second.statement, second.tags, set(second.edited)) == ("A better fact.", ("mine",), {"statement", "tags"})
+    back = overlaid(edited(second, statement="A fact."), MACHINE, fresh=True)
+    assert set(back.edited) == {"tags"}
+
+
+def test_a_later_change_of_the_machine_is_told_by_its_hash() -> None:
+    """The hash of what the machine would say differs once it says something else."""
+    first = overlaid(edited(MACHINE, statement="A better fact."), MACHINE, fresh=True)
+    later = overlaid(first, edited(MACHINE, statement="A newer fact."), fresh=False)
+    assert later.statement == "A better fact."
+    assert later.edited["statement"] != first.edited["statement"]
+
+
+@pytest.mark.parametrize(("machine", "expected"), [("active", "retired"), ("superseded", "superseded")])
+def test_a_person_may_retire_what_is_active(machine: str, expected: str) -> None:
+    """Retired by hand stays retired while documents state it; superseded is superseded all the same."""
+    by_hand = edited(MACHINE, status="retired")
+    assert overlaid(by_hand, edited(MACHINE, status=machine), fresh=True).status == expected
+
+
+def test_a_retired_item_remembers_whose_words_it_holds() -> None:
+    """When its document returns, a person's words return with it, edited long before or in the same moment."""
+    first = overlaid(edited(MACHINE, statement="A better fact."), MACHINE, fresh=True)
+    for person, fresh in ((first, False), (edited(MACHINE, statement="A better fact."), True)):
+        retired = overlaid(person, edited(person, status="retired"), fresh=fresh)
+        assert retired.status == "retired"
+        returned = overlaid(retired, MOVED, fresh=False)
+        assert (returned.statement, returned.status, returned.sources) == ("A better fact.", "active", MOVED.sources)
