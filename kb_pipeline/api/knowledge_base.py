@@ -219,10 +219,10 @@ class KnowledgeBase:
         return {name: run.recipe(stage) for name, stage in PIPELINE.items()}
 
     def versions(self) -> dict[str, str]:
-        """The versions of what people edit beside the sources: the set of sources, the categories."""
-        registry = [s.model_dump(mode="json", include={"id", "type", "uri"}) for s in self.settings.sources]
+        """The versions of what people edit beside the sources, as far as stages depend on them: which sources there
+        are, and the categories."""
         return {
-            "source_registry": ids.digest_json(registry),
+            "source_registry": ids.digest_json(sorted(s.id for s in self.settings.sources)),
             "taxonomy": ids.digest_json(self.settings.taxonomy.model_dump(mode="json")),
         }
 
