@@ -26,13 +26,15 @@ _LOOKS: Mapping[str, tuple[set[str], type[Record] | None]] = {
     "eval": ({"json"}, EvalResult),
     "live": ({"file"}, None),
 }
-_EXTERNAL_DEPS = {"raw": ["source_registry"], "dedup": ["source_registry"], "tags": ["taxonomy"]}
+_COUNTS = {True: "One partition a source. Counts are documents.", False: "All sources at once. Counts are records."}
+# A source's originals do not follow from the set of sources: below it, each new source would show all others as stale.
+_EXTERNAL_DEPS = {"dedup": ["source_registry"], "tags": ["taxonomy"]}
 
 EXTERNAL = [
     dg.AssetSpec(
         "source_registry",
         description="The set of sources in `sources.yaml`. Edit the file: the sensor adds and removes partitions.",
-        group_name="ingest",
+        group_name="compile",
         kinds={"yaml"},
         owners=_OWNERS,
     ),
@@ -59,7 +61,7 @@ def _stage_asset(stage: Stage, code_version: str | None, pools: bool) -> dg.Asse
         deps=[*stage.needs, *_EXTERNAL_DEPS.get(stage.name, [])],
         partitions_def=SOURCES if stage.per_source else None,
         group_name="ingest" if stage.per_source else "compile",
-        description=stage.description,
+        description=f"{stage.description}\n\n{_COUNTS[stage.per_source]}",
         kinds=kinds,
         owners=_OWNERS,
         pool=ENGINE_POOL if stage.tasks and pools else None,

@@ -14,6 +14,7 @@ from kb_pipeline.defs import registry
 from kb_pipeline.defs.location import local_definitions
 from kb_pipeline.defs.run_tags import ACCEPT_DELETIONS, ASKS, FULL, PROCESS
 from kb_pipeline.defs.runs import fail_dead
+from kb_pipeline.defs.serving import needed
 
 _QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}  # the build report speaks instead
 _GATE = "eval"  # its check holds the candidate back: that is an outcome, which the report tells, and no failure
@@ -49,7 +50,11 @@ def _instance(base: KnowledgeBase) -> Iterator[DagsterInstance]:
     ``dagster.yaml`` in the root describes, whose relative paths are those of the working folder."""
     root = base.settings.root
     with chdir(root):
-        opened = DagsterInstance.get() if os.environ.get("DAGSTER_HOME") else DagsterInstance.from_config(str(root))
+        if os.environ.get("DAGSTER_HOME"):
+            opened = DagsterInstance.get()
+        else:
+            needed(root, "dagster.yaml")
+            opened = DagsterInstance.from_config(str(root))
         with opened as instance:
             yield instance
 

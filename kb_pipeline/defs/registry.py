@@ -42,9 +42,10 @@ def apply(instance: DagsterInstance, found: Moves) -> None:
 def _events(instance: DagsterInstance, base: KnowledgeBase) -> Iterator[dg.AssetMaterialization]:
     for name, version in base.versions().items():
         last = instance.get_latest_materialization_event(dg.AssetKey(name))
-        known = last.asset_materialization.tags if last and last.asset_materialization else None
-        if (known or {}).get(_VERSION) != version:
-            yield dg.AssetMaterialization(name, metadata=_SHOWN[name](base), tags={_VERSION: version})
+        known = last.asset_materialization if last else None
+        shown = _SHOWN[name](base)
+        if known is None or (known.tags or {}).get(_VERSION) != version or known.metadata != shown:
+            yield dg.AssetMaterialization(name, metadata=shown, tags={_VERSION: version})
 
 
 def _sources(base: KnowledgeBase) -> dict[str, dg.MetadataValue]:

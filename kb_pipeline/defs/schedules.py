@@ -5,7 +5,12 @@ import dagster as dg
 from kb_pipeline.defs.jobs import reread
 
 
-@dg.schedule(job=reread, cron_schedule="0 2 * * *", default_status=dg.DefaultScheduleStatus.RUNNING)
+@dg.schedule(
+    job=reread,
+    cron_schedule="0 2 * * *",
+    default_status=dg.DefaultScheduleStatus.RUNNING,
+    description="Refetches remote sources and re-hashes local ones: an edit that keeps size and time is found here.",
+)
 def nightly(context: dg.ScheduleEvaluationContext) -> dg.RunRequest:
-    """Refetch remote sources and re-hash local ones (02:00 UTC): an edit that keeps size and time is found here."""
+    """One run a night, at 02:00 UTC."""
     return dg.RunRequest(run_key=context.scheduled_execution_time.strftime("nightly:%Y-%m-%d"))

@@ -22,9 +22,13 @@ MOST_QUEUED = 25  # a first load of thousands of sources must not flood the queu
 def registry_sensor(seconds: int) -> dg.SensorDefinition:
     """The sensor that looks every ``seconds`` at most."""
 
-    @dg.sensor(jobs=[sync, compile_], minimum_interval_seconds=seconds, default_status=dg.DefaultSensorStatus.RUNNING)
+    @dg.sensor(
+        jobs=[sync, compile_],
+        minimum_interval_seconds=seconds,
+        default_status=dg.DefaultSensorStatus.RUNNING,
+        description="Launches what is stale: a sync a source, then one compile. Partitions follow `sources.yaml`.",
+    )
     def registry(context: dg.SensorEvaluationContext, kb: KbResource) -> dg.SensorResult | dg.SkipReason:
-        """Launch what is stale: a sync a source, then one compile. Partitions follow `sources.yaml`."""
         base, instance = kb.open(), context.instance
         fail_dead(instance)
         if builder := base.builder():

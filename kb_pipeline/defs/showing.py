@@ -11,6 +11,7 @@ from kb_pipeline.records import Finding, Record, StageReport
 _COUNTS = ("made", "kept", "rejected", "deleted", "failed", "files_written", "embeddings", "seconds")
 _COST = ("calls", "tokens", "cost_usd")
 _SHOWN = 50  # lines of a list
+_OVERALL = "all"  # the row of a table that is also shown as numbers, which Dagster plots over time
 
 
 def metadata(report: StageReport) -> dict[str, Any]:
@@ -19,7 +20,12 @@ def metadata(report: StageReport) -> dict[str, Any]:
     shown = {name: facts[name] for name in (*_COUNTS, *(_COST if report.calls else ()))}
     if report.warnings:
         shown["warnings"] = bullets(report.warnings)
-    return {**shown, **{name: value(v) for name, v in report.details.items()}}
+    for name, detail in report.details.items():
+        if isinstance(detail, Mapping):
+            shown |= {n: v for n, v in detail.get(_OVERALL, {}).items() if isinstance(v, float)}
+        if detail is not None and detail != {}:
+            shown[name] = value(detail)
+    return shown
 
 
 def summary(report: StageReport) -> str:

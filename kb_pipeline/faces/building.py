@@ -1,8 +1,6 @@
 """``kb build`` and ``kb dev``: the two commands that reach Dagster, which is imported inside them alone."""
 
 import os
-import signal
-import sys
 import time
 
 from kb_pipeline.api import KnowledgeBase, Listener, Stale, listen
@@ -47,12 +45,7 @@ def failed(report: BuildReport) -> bool:
 
 
 def dev(base: KnowledgeBase, host: str, port: int) -> None:
-    """Become Dagster's development server: UI, sensors and schedules. Raises ``Busy`` where one serves this root."""
-    root = base.settings.root
-    os.chdir(root)
-    base.close()
-    base.serve_alone()
-    os.environ.setdefault("DAGSTER_HOME", str(root))
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # a shell's `&` hands down an ignored one, which nothing could stop
-    command = [sys.executable, "-m", "dagster", "dev", "-w", "workspace.yaml", "-h", host, "-p", str(port)]
-    os.execv(command[0], command)  # noqa: S606 - our own interpreter, no shell
+    """Become Dagster's development server: UI, sensor and schedule."""
+    from kb_pipeline.defs.serving import serve
+
+    serve(base, host, port)

@@ -10,8 +10,6 @@ from kb_pipeline.defs.location import daemon_definitions
 from kb_pipeline.defs.partitions import NAME
 from kb_pipeline.defs.resources import KbResource
 
-QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
-
 
 class Daemon:
     """A daemon over one root: it keeps the cursor, drops a run key that it ever saw, and runs what is requested."""
@@ -50,9 +48,7 @@ class Daemon:
         job = self.defs.resolve_job_def(str(request.job_name))
         target: dict[str, Any] = {"partition_key": request.partition_key, "asset_selection": request.asset_selection}
         tags = {**request.tags, "dagster/run_key": str(request.run_key)}
-        return job.execute_in_process(
-            run_config=QUIET, instance=self.instance, tags=tags, raise_on_error=False, **target
-        )
+        return job.execute_in_process(instance=self.instance, tags=tags, raise_on_error=False, **target)
 
     def tick(self) -> list[str]:
         """One tick and its runs, each by what it was for: a source, or ``compile``."""

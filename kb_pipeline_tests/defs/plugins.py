@@ -1,0 +1,37 @@
+"""Source types that tests put into ``kb/plugins/`` of their roots."""
+
+from pathlib import Path
+
+# Remote: without a fingerprint only `refresh` says when to look. It serves what stands in feed.txt, and counts.
+FEED = """
+from pathlib import Path
+from kb_pipeline.records import Fetched
+
+TYPE = "feed"
+
+
+def fetch(source, known, world):
+    folder = Path(world.settings.root)
+    with (folder / "asked").open("a") as asked:
+        asked.write(f"{source.id}\\n")
+    yield Fetched(path="feed.txt", state="changed", uri="feed:1", content=(folder / "feed.txt").read_bytes())
+"""
+
+# Never ends by itself, and says that it began.
+SLOW = """
+import time
+from pathlib import Path
+
+TYPE = "slow"
+
+
+def fetch(source, known, world):
+    (Path(world.settings.root) / "began").touch()
+    time.sleep(600)
+    yield
+"""
+
+
+def install(root: Path, name: str, code: str) -> None:
+    """Put a source type into a root."""
+    (root / "kb" / "plugins" / f"{name}.py").write_text(code)

@@ -1,0 +1,177 @@
+"""``kb build`` runs the same jobs on the instance of ``dagster.yaml``, so that daemon and build know of each other."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from dagster import DagsterInstance, DagsterRunStatus
+
+from kb_pipeline.api import PER_SOURCE, WHOLE
+from kb_pipeline_tests.defs.plugins import SLOW, install
+from kb_pipeline_tests.defs.test_gate import COMPETING
+from kb_pipeline_tests.defs.ticking import Daemon
+from kb_pipeline_tests.driving import Cli, write
+
+
+@pytest.fixture
+def cli(root: Path) -> Cli:
+    """The command line over ``root``."""
+    return Cli(root)
+
+
+@contextmanager
+def opened_instance(root: Path) -> Iterator[DagsterInstance]:
+    """The instance of ``dagster.yaml``; the working folder is the root."""
+    with DagsterInstance.from_config(str(root)) as instance:
+        yield instance
+
+
+def runs(root: Path) -> list[tuple[str, str, str]]:
+    """Job, partition and status of every run, oldest first."""
+    with opened_instance(root) as instance:
+        found = [(r.job_name, r.tags.get("dagster/partition", ""), r.status.value) for r in instance.get_runs()]
+    return found[::-1]
+
+
+def materializations(instance: DagsterInstance) -> dict[str, int]:
+    """How often each asset was materialized."""
+    keys = instance.all_asset_keys()
+    return {key.to_user_string(): len(instance.fetch_materializations(key, limit=100).records) for key in keys}
+
+
+def wait_for(path: Path) -> None:
+    """Until a file is there."""
+    for _ in range(600):
+        if path.exists():
+            return
+        time.sleep(0.1)
+    raise AssertionError(f"{path} never came")
+
+
+def test_a_build_is_known_to_the_daemon(cli: Cli) -> None:
+    """Runs, partitions and external assets stand in the instance; a look right after a build launches nothing."""
+    cli.build()
+    assert runs(cli.root) == [
+        ("sync", "notes", "SUCCESS"),
+        ("sync", "book", "SUCCESS"),
+        ("compile", "", "SUCCESS"),
+    ]
+    with opened_instance(cli.root) as instance:
+        assert set(instance.get_dynamic_partitions("source")) == {"notes", "book"}
+        daemon = Daemon(cli.root, instance)
+        before = materializations(instance)
+        assert daemon.settle() == []
+        once = {"source_registry": 1, "taxonomy": 1, **dict.fromkeys(WHOLE, 1)}
+        assert before == materializations(instance) == {**dict.fromkeys(PER_SOURCE, 2), **once}
+
+
+def test_a_build_runs_only_what_is_stale(cli: Cli) -> None:
+    """After an edit one source is synced and one compile runs; where nothing is stale there is no run at all."""
+    cli.build()
+    write(cli.root, {"notes/paging.md": "# Paging\n\nThe default block size is 32 tokens.\n"})
+    cli.build()
+    assert runs(cli.root)[3:] == [("sync", "notes", "SUCCESS"), ("compile", "", "SUCCESS")]
+    cli.build()
+    assert len(runs(cli.root)) == 5
+
+
+def test_a_build_with_nothing_to_do_does_not_import_dagster(cli: Cli) -> None:
+    """Nothing stale costs no orchestrator."""
+    cli.build()
+    code = (
+        "import sys; from kb_pipeline.faces.cli import app\n"
+        "try: app()\n"
+        "finally: print('dagster' in sys.modules, file=sys.stderr)"
+    )
+    command = [sys.executable, "-c", code, "build", "--root", str(cli.root)]
+    done = subprocess.run(command, env=cli.environ, capture_output=True, text=True, check=True)
+    assert done.stderr.splitlines()[-1] == "False"
+
+
+def test_a_removed_source_leaves_no_partition(cli: Cli) -> None:
+    """A build takes partitions away as the sensor does."""
+    cli.build()
+    entry = "{id: notes, type: local, uri: notes, license: CC0-1.0}"
+    (cli.root / "sources.yaml").write_text(f"version: 1\nsources:\n  - {entry}\n")
+    cli.build()
+    with opened_instance(cli.root) as instance:
+        assert instance.get_dynamic_partitions("source") == ["notes"]
+
+
+def test_one_source_that_fails_is_told_and_blocks_nothing(cli: Cli) -> None:
+    """The others are compiled, the report says what failed and why, and the build as a whole succeeds."""
+    with (cli.root / "sources.yaml").open("a") as file:
+        file.write("  - {id: gone, type: local, uri: nowhere}\n")
+    report = cli.build()
+    assert [line.partition(":")[0] for line in report["failed"]] == ["gone"]
+    assert "'nowhere' cannot be read" in report["failed"][0]
+    assert report["live"] == "g00000001"
+    assert cli.build()["failed"] == []
+
+
+def test_a_gate_that_holds_is_told_by_every_build(cli: Cli) -> None:
+    """What the gate holds back is a warning with its reason, in the build that made it and in those after it."""
+    cli.build()
+    write(cli.root, COMPETING)
+    for _ in range(2):
+        report = cli.build()
+        assert (report["live"], report["generation"], report["failed"]) == ("g00000001", "g00000002", [])
+        assert [w for w in report["warnings"] if w.startswith("held back by the check of eval: g00000002")]
+    assert runs(cli.root)[-1] == ("compile", "", "FAILURE")
+
+
+def slow(root: Path) -> None:
+    """Put a source first that never ends by itself."""
+    install(root, "slow", SLOW)
+    entries = ("{id: slow, type: slow, uri: 'slow:1'}", "{id: notes, type: local, uri: notes}")
+    (root / "sources.yaml").write_text("version: 1\nsources:\n" + "".join(f"  - {e}\n" for e in entries))
+
+
+def test_a_person_can_stop_a_build(cli: Cli) -> None:
+    """Ctrl-C ends the build: no retry, no next source, exit 130, and the run is no verdict on its inputs."""
+    slow(cli.root)
+    process = cli.start("build")
+    wait_for(cli.root / "began")
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert runs(cli.root) == [("sync", "slow", "FAILURE")]
+
+
+def test_a_killed_build_blocks_nobody(cli: Cli) -> None:
+    """The run of a build that was killed is failed by the next build, which finishes the work."""
+    slow(cli.root)
+    process = cli.start("build")
+    wait_for(cli.root / "began")
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    with opened_instance(cli.root) as instance:
+        (run,) = instance.get_runs()
+        assert run.status is DagsterRunStatus.STARTED
+    entry = "{id: notes, type: local, uri: notes}"
+    (cli.root / "sources.yaml").write_text(f"version: 1\nsources:\n  - {entry}\n")
+    cli.build()
+    assert [status for _, _, status in runs(cli.root)] == ["FAILURE", "SUCCESS", "SUCCESS"]
+
+
+def test_dagster_home_is_honoured(cli: Cli, tmp_path: Path) -> None:
+    """Where DAGSTER_HOME is set, builds stand in that instance, as those of `kb dev` would."""
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "dagster.yaml").write_text("telemetry: {enabled: false}\n")
+    Cli(cli.root, DAGSTER_HOME=str(home)).build()
+    assert runs(home)[-1] == ("compile", "", "SUCCESS")
+    assert not (cli.root / ".dagster").exists()
+
+
+def test_a_root_without_dagster_yaml_says_so(cli: Cli) -> None:
+    """The error names the file and the cure."""
+    (cli.root / "dagster.yaml").unlink()
+    told = cli.run("build", code=1).stderr
+    assert "dagster.yaml: is missing. Copy it from a folder that `kb init DIR` made." in told
