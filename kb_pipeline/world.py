@@ -1,6 +1,6 @@
 """What the pipeline may ask of the outside, as protocols, and the World that bundles them. No implementation."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -25,6 +25,7 @@ from kb_pipeline.records import (
     Rewrite,
     Row,
     Scope,
+    Spent,
     Tagging,
     Taxonomy,
     Verdict,
@@ -280,7 +281,7 @@ class Output:
     """What a ``whole`` stage publishes: groups of records by key; a key in neither is left as it is.
 
     ``inputs`` may name the hash that each upsert was made from. ``version`` is the data version of a stage that keeps
-    its artefacts in the index rather than in files.
+    its artefacts in the index rather than in files. ``story`` tells people what was decided, a line a decision.
     """
 
     upserts: Mapping[str, tuple[Record, ...]] = field(default_factory=dict)
@@ -288,6 +289,7 @@ class Output:
     inputs: Mapping[str, str] = field(default_factory=dict)
     version: str | None = None
     kept: int = 0
+    story: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     rejects: tuple[Reject, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
@@ -304,3 +306,4 @@ class World:
     fetcher: Fetcher
     index: Index
     clock: Clock
+    spent: Callable[[], Spent] = Spent  # so far, by this process

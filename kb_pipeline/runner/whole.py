@@ -161,6 +161,7 @@ def whole(run: Run, stage: Stage) -> StageReport:
     manifest, written, edited = pass_.publish(output)
     version = output.version or manifest.version()
     pass_.remember(manifest, version)
+    run.kb.tell(stage.name, run.now(), output.story)
     run.progress(stage.name, None, 1, 1)
     kept_edits = tuple(f"{stage.name}: {key} was edited by hand; the edit is kept." for key in edited)
     return StageReport(

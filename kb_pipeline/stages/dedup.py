@@ -32,6 +32,7 @@ def run(changes: Changes, inputs: Inputs, previous: Previous, world: World) -> O
     return Output(
         upserts={"decisions": lines, "clusters": made},
         kept=sum(id(cluster) in unchanged for cluster in made),
+        story=tuple(_story(decided, before.told, nodes)),
         details=_details(nodes, lines, made),
     )
 
@@ -45,17 +46,19 @@ class _Before:
     occurrences: tuple[Occurrence, ...]
     formed: clusters.Before
     by_people: dict[Key, DedupDecision]
+    told: dict[Key, str]
 
     @classmethod
     def read(cls, previous: Previous, changes: Changes) -> "_Before":
         known = cast(tuple[Cluster, ...], previous.records("clusters"))
         lines = cast(tuple[DedupDecision, ...], previous.records("decisions"))
         by_people = {(d.a, d.b): d for d in lines if d.by == "human"}
+        told = {(d.a, d.b): d.reason for d in lines}
         if changes.everything:
-            return cls(known, (), clusters.Before((), {}), by_people)
+            return cls(known, (), clusters.Before((), {}), by_people, told)
         occurrences = tuple(o for cluster in known for o in cluster.occurrences)
         groups = [tuple(sorted({o.draft for o in cluster.occurrences})) for cluster in known]
-        return cls(known, occurrences, clusters.Before(groups, {(d.a, d.b): d for d in lines}), by_people)
+        return cls(known, occurrences, clusters.Before(groups, {(d.a, d.b): d for d in lines}), by_people, told)
 
 
 @dataclass
@@ -241,6 +244,16 @@ def _line(key: Key, pair: Pair, verdict: Verdict, engine: str = "") -> DedupDeci
         reason=verdict.reason,
         needs_review=verdict.needs_review,
     )
+
+
+def _story(decided: Mapping[Key, DedupDecision], told: Mapping[Key, str], nodes: _Nodes) -> Iterator[str]:
+    """What was decided anew, in words, with both statements."""
+    news = [key for key in sorted(decided) if told.get(key) != decided[key].reason]
+    nodes.load(node for key in news for node in key)
+    for key in news:
+        line, (a, b) = decided[key], (nodes.side(node).statement for node in key)
+        review = " To be reviewed." if line.needs_review else ""
+        yield f"{line.decision} by {line.by} ({line.cosine:.3f}): {line.reason}{review}\n  - {a}\n  - {b}"
 
 
 def _details(nodes: _Nodes, lines: Sequence[DedupDecision], made: Sequence[Cluster]) -> dict[str, int]:

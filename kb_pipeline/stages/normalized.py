@@ -6,10 +6,11 @@ from typing import cast
 
 from kb_pipeline.convert import hardly_any_text
 from kb_pipeline.errors import KbError
-from kb_pipeline.records import Converted, Document, Meta, RawDoc, Rewrite
+from kb_pipeline.records import Converted, Document, Meta, RawDoc, Rewrite, SourceType
 from kb_pipeline.rules import ids
 from kb_pipeline.rules.faithful import unfaithful
 from kb_pipeline.rules.language import language
+from kb_pipeline.rules.transcripts import is_transcript
 from kb_pipeline.world import World
 
 
@@ -51,6 +52,12 @@ def _attempt(raw: RawDoc, converted: Converted | Exception) -> Document | Except
         return error
 
 
+def _type(converted: Converted) -> SourceType:
+    """What the converter says, unless the text of a note shows that people talk in it."""
+    stated = converted.source_type or "doc"
+    return "chat" if stated == "note" and is_transcript(converted.text) else stated
+
+
 def _document(raw: RawDoc, converted: Converted) -> Document:
     text = converted.text
     scanty = hardly_any_text(text, int(converted.metadata.get("pages", 1)))
@@ -61,7 +68,7 @@ def _document(raw: RawDoc, converted: Converted) -> Document:
             source_id=raw.source_id,
             title=converted.title or raw.title or raw.name.rpartition("/")[2],
             uri=raw.uri,
-            source_type=raw.source_type or converted.source_type or "doc",
+            source_type=raw.source_type or _type(converted),
             license=raw.license,
             language=language(text),
             raw_sha256=raw.raw_sha256,

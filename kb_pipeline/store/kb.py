@@ -190,6 +190,14 @@ class Kb:
         """The lines of ``kb/logs/<name>.jsonl``."""
         return [json.loads(line) for line in (read_bytes(self.folder / "logs" / f"{name}.jsonl") or b"").splitlines()]
 
+    def tell(self, name: str, when: str, lines: Sequence[str]) -> None:
+        """Append what was decided to ``kb/logs/<name>.md``, for people."""
+        if lines:
+            path = self.folder / "logs" / f"{name}.md"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("a") as f:
+                f.write(f"## {when}\n\n" + "".join(f"- {line}\n" for line in lines) + "\n")
+
     def check_schema(self) -> str | None:
         """Refuse a knowledge base of a newer schema; stamp one that has none. A message where it was migrated."""
         path = self.folder / "schema.json"

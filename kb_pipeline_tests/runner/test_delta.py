@@ -238,3 +238,27 @@ def test_broken_edit_is_reported_and_its_last_version_stays_live(root: Path) -> 
         reports, _ = compile_all(base)
     assert statements(root) == before
     assert any(path.stem in w for r in reports for w in r.warnings)
+
+
+def test_decisions_are_told_in_words_once(tmp_path: Path) -> None:
+    """What dedup decides is told to people with both statements, and a full check tells nothing again."""
+    documents = {"notes/a.md": ALPHA, "notes/b.md": ALPHA.replace("16 blocks", "32 blocks")}
+    root = new_root(tmp_path / "kb", documents)
+    with opened(root) as base:
+        compile_all(base)
+        told = (root / "kb/logs/dedup.md").read_text()
+        assert "The alpha cache holds 16 blocks of 4 KB each." in told
+        assert "The alpha cache holds 32 blocks of 4 KB each." in told
+        compile_all(base, full=True)
+    assert (root / "kb/logs/dedup.md").read_text() == told
+
+
+def test_talk_is_known_as_chat(tmp_path: Path) -> None:
+    """A text file in which people talk is a chat, whatever its extension says."""
+    talk = "".join(
+        f"[09:{n:02}] {who}: The queue holds {n} requests now.\n" for n, who in enumerate(["Ada", "Bob"] * 4)
+    )
+    root = new_root(tmp_path / "kb", {"notes/talk.txt": talk})
+    with opened(root) as base:
+        compile_all(base)
+        assert base.show("notes/talk.txt").meta.source_type == "chat"  # type: ignore[union-attr]
