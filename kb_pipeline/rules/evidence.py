@@ -18,6 +18,8 @@ SHARED = 0.5
 """Least share of a statement's content words that its chunk must hold. Of the items of the sample that a rule extracts
 all are held whole; a sentence of a model about its chunk names at least its things and most of what they do."""
 
+_FEWEST = 2  # words of a statement; languages that part no words by spaces aside
+
 
 def fault(draft: Draft, chunk: Chunk) -> tuple[str, str]:
     """The first reason why ``chunk`` does not prove ``draft``, with what is missing; two empty strings if it does."""
@@ -30,6 +32,8 @@ def fault(draft: Draft, chunk: Chunk) -> tuple[str, str]:
         return "number-not-in-source", ", ".join(missing)
     if draft.statement == draft.source_span:
         return "", ""
+    if len(draft.statement.split()) < _FEWEST and draft.statement.isascii():
+        return "no-statement", draft.statement
     if foreign := foreign_units(claim, source):
         return "unit-not-in-source", ", ".join(foreign)
     if unsaid := _unsaid(draft.statement, source):
