@@ -424,6 +424,22 @@ class Ask(Record):
     doc_id: str = ""
 
 
+class Spent(Record):
+    """What requests to models came to; ``usd`` counts those whose price is known, ``tokens_cached`` are some of
+    ``tokens_in``."""
+
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    tokens_cached: int = 0
+    usd: float = 0.0
+
+    @property
+    def tokens(self) -> int:
+        """Sent and received: all that counts against a budget."""
+        return self.tokens_in + self.tokens_out
+
+
 # --- index and search --------------------------------------------------------------------------------------------
 
 

@@ -81,6 +81,7 @@ SPOILING: Mapping[str, Callable[[Answer], Answer]] = {
     "empty_choice": _without("choices"),
     "empty_text": lambda a: _text(a, lambda _: ""),
     "no_usage": _without("usage"),
+    "no_data": _without("data"),
     "refusal": lambda a: _choice(a, _refused),
     "content_filter": lambda a: _choice(a, _filtered),
     "length": lambda a: _choice(a, _cut),

@@ -18,6 +18,14 @@ def build_stage(run: Run, name: str, source_id: str | None = None) -> StageRepor
 
     Raises ``SourceUnavailable`` where a source cannot be read, ``KbError`` where the stage cannot run.
     """
+    before = run.world.spent()
+    report = _build(run, name, source_id)
+    after = run.world.spent()
+    calls, tokens, usd = after.calls - before.calls, after.tokens - before.tokens, after.usd - before.usd
+    return report.model_copy(update={"calls": calls, "tokens": tokens, "cost_usd": round(usd, 6)})
+
+
+def _build(run: Run, name: str, source_id: str | None) -> StageReport:
     stage = PIPELINE[name]
     if not stage.per_source:
         if name == WHOLE[0]:

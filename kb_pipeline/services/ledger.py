@@ -2,11 +2,19 @@
 
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from kb_pipeline.errors import BudgetSpent, SettingsError
+from kb_pipeline.records import Spent
 from kb_pipeline.settings import Endpoint
+
+_BYTES_A_TOKEN = 3  # English has about four bytes of UTF-8 a token, code and CJK about three: rather too many than few
+
+
+def estimate(text: str) -> int:
+    """Tokens of ``text``, rather too many than too few: a third of its bytes in UTF-8."""
+    return -(-len(text.encode("utf-8", "replace")) // _BYTES_A_TOKEN)
 
 
 @dataclass(frozen=True)
@@ -17,28 +25,10 @@ class Tokens:
     received: int = 0
     cached: int = 0
 
-    def __add__(self, other: "Tokens") -> "Tokens":
-        return Tokens(self.sent + other.sent, self.received + other.received, self.cached + other.cached)
-
     @property
     def total(self) -> int:
         """All that count against a budget."""
         return self.sent + self.received
-
-
-@dataclass(frozen=True)
-class Totals:
-    """What requests came to; ``usd`` counts those whose price is known."""
-
-    calls: int = 0
-    tokens: Tokens = field(default_factory=Tokens)
-    usd: float = 0.0
-
-    def since(self, earlier: "Totals") -> "Totals":
-        """What came after ``earlier``."""
-        then, now = earlier.tokens, self.tokens
-        spent = Tokens(now.sent - then.sent, now.received - then.received, now.cached - then.cached)
-        return Totals(self.calls - earlier.calls, spent, self.usd - earlier.usd)
 
 
 Price = Callable[[str, Tokens], float | None]
@@ -54,10 +44,10 @@ class Ledger:
         self._usd, self._tokens = endpoint.budget_usd, endpoint.budget_tokens
         self._append, self._price = append, price
         self._guard = threading.Lock()
-        self._totals = Totals()
+        self._totals = Spent()
         self._held_tokens, self._held_usd = 0, 0.0
 
-    def totals(self) -> Totals:
+    def totals(self) -> Spent:
         """What this object has seen so far."""
         return self._totals
 
@@ -81,9 +71,9 @@ class Ledger:
         return Reservation(self, model, most.total, dollars or 0.0)
 
     def _check(self, tokens: int, dollars: float) -> None:
-        wanted = self._totals.tokens.total + self._held_tokens + tokens
+        wanted = self._totals.tokens + self._held_tokens + tokens
         if self._tokens is not None and wanted > self._tokens:
-            raise _spent("KB_LLM_BUDGET_TOKENS", f"{self._tokens:,} tokens", f"{self._totals.tokens.total:,} are spent")
+            raise _spent("KB_LLM_BUDGET_TOKENS", f"{self._tokens:,} tokens", f"{self._totals.tokens:,} are spent")
         if self._usd is not None and self._totals.usd + self._held_usd + dollars > self._usd:
             raise _spent("KB_LLM_BUDGET_USD", f"${self._usd:g}", f"${self._totals.usd:.4f} are spent")
 
@@ -94,7 +84,13 @@ class Ledger:
             self._held_tokens -= held.tokens
             self._held_usd -= held.usd
             before = self._totals
-            self._totals = Totals(before.calls + 1, before.tokens + spent, before.usd + (usd or 0.0))
+            self._totals = Spent(
+                calls=before.calls + 1,
+                tokens_in=before.tokens_in + spent.sent,
+                tokens_out=before.tokens_out + spent.received,
+                tokens_cached=before.tokens_cached + spent.cached,
+                usd=before.usd + (usd or 0.0),
+            )
         money = None if usd is None else round(usd, 8)
         counts = {"tokens_in": spent.sent, "tokens_out": spent.received, "tokens_cached": spent.cached}
         self._append({**line, "model": held.model, **counts, "usd": money})

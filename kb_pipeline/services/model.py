@@ -7,9 +7,8 @@ Knows no task: prompts and shapes come from the engine.
 import asyncio
 import json
 import logging
-import random
 import time
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -25,8 +24,9 @@ from kb_pipeline.rules.ids import digest_json
 from kb_pipeline.services.background import Background
 from kb_pipeline.services.forms import Forms, Memory
 from kb_pipeline.services.ladder import Form, Heard, Outcome, Turn, hear, request, strict_schema
-from kb_pipeline.services.ledger import Ledger, Tokens
-from kb_pipeline.services.limits import LONGEST_WAIT, TRIES, Pace, backoff
+from kb_pipeline.services.ledger import Ledger, Tokens, estimate
+from kb_pipeline.services.limits import Pace
+from kb_pipeline.services.patience import tried
 from kb_pipeline.services.wire import Failed, Wire, tokens_of
 from kb_pipeline.settings import Endpoint
 from kb_pipeline.world import Clock, Replies
@@ -38,7 +38,6 @@ Line = Mapping[str, Any]
 _LOG = logging.getLogger(__name__)
 _SLOW = 30.0  # s after which a request is named in the log
 _PATIENCE = 5  # questions in a row that nobody answered, after which nobody is asked any more
-_BYTES_A_TOKEN = 3  # English has about four bytes of UTF-8 a token, code and CJK about three: rather too many than few
 _TOKENS_A_MESSAGE = 16
 # Failures that asking again would not mend.
 _FINAL: Mapping[str, Outcome] = {"long": "cut", "filtered": "refused", "empty": "invalid"}
@@ -48,11 +47,6 @@ _CURE = {
     "invalid": "kb/logs/rejects.jsonl holds the reply; a larger model may do better.",
     "unavailable": "Run the build again: it goes on from here.",
 }
-
-
-def estimate(text: str) -> int:
-    """Tokens of ``text``, rather too many than too few: a third of its bytes in UTF-8."""
-    return -(-len(text.encode("utf-8", "replace")) // _BYTES_A_TOKEN)
 
 
 @dataclass
@@ -88,7 +82,6 @@ class ModelClient:
         self._pace = Pace(endpoint.rpm, endpoint.tpm)
         self._slots = asyncio.Semaphore(endpoint.concurrency)
         self._background = Background("kb-model")
-        self._chance = random.Random()  # noqa: S311 - spreads retries
         self._unanswered, self._patience = 0, 1
 
     def model(self, task: str) -> str:
@@ -256,20 +249,9 @@ class ModelClient:
 
     async def _tried(self, ask: Ask, turn: Turn, form: Form) -> Heard:
         """One turn, tried again through trouble that passes. Raises ``Failed``."""
-        failures: Counter[str] = Counter()
-        while True:
-            try:
-                heard = await self._once(ask, turn, form)
-            except Failed as failed:
-                failures[failed.kind] += 1
-                if failures[failed.kind] >= TRIES.get(failed.kind, 1) or (failed.wait or 0) > LONGEST_WAIT:
-                    raise
-                if failed.wait is not None:
-                    self._pace.hold(failed.wait)
-                await asyncio.sleep(backoff(failures.total(), self._first_wait, self._chance))
-            else:
-                self._unanswered, self._patience = 0, _PATIENCE
-                return heard
+        heard = await tried(lambda: self._once(ask, turn, form), self._pace, self._first_wait)
+        self._unanswered, self._patience = 0, _PATIENCE
+        return heard
 
     async def _once(self, ask: Ask, turn: Turn, form: Form) -> Heard:
         """One request and its line in the ledger. Raises ``Failed`` and ``BudgetSpent``."""

@@ -12,7 +12,7 @@ from kb_pipeline.errors import ModelError
 from kb_pipeline.records import Ask, Record
 from kb_pipeline.services.ledger import Ledger
 from kb_pipeline.services.model import ModelClient
-from kb_pipeline.services.prices import price
+from kb_pipeline.services.prices import prices
 from kb_pipeline.settings import Endpoint
 from kb_pipeline.store.replies import Replies
 from kb_pipeline_tests.endpoint import FakeEndpoint, serve
@@ -61,7 +61,7 @@ class Desk:
         client = ModelClient(
             endpoint,
             replies=Replies(self.folder / "replies"),
-            ledger=Ledger(endpoint, lambda line: self.lines.append(dict(line)), self._price(endpoint)),
+            ledger=Ledger(endpoint, lambda line: self.lines.append(dict(line)), prices(endpoint.base_url)),
             memory=self.memory,
             clock=FixedClock(),
             reject=lambda line: self.rejects.append(dict(line)),
@@ -71,10 +71,6 @@ class Desk:
             yield client
         finally:
             client.close()
-
-    @staticmethod
-    def _price(endpoint: Endpoint) -> Any:
-        return lambda model, tokens: price(endpoint.base_url, model, tokens.sent, tokens.received, tokens.cached)
 
     def ask(self, *texts: str, **settings: Any) -> list[Echo | ModelError]:
         """What a fresh client answers."""
