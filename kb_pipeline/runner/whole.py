@@ -53,6 +53,7 @@ class Upstream:
             return True
         return False
 
+    @cached_property
     def versions(self) -> dict[str, dict[str, str]]:
         """What stands on disk under each key of each stage."""
         return {need: {key: e.version for key, e in entries.items()} for need, entries in self._entries.items()}
@@ -92,7 +93,7 @@ def changed(run: Run, name: str, inputs: Upstream, recipe: str, own: str) -> Cha
     known = seen.get("recipe") == recipe and seen.get("own") == own and not run.full
     before = seen.get("needs", {}) if known else {}
     touched = {}
-    for need, now in inputs.versions().items():
+    for need, now in inputs.versions.items():
         then = before.get(need, {})
         touched[need] = frozenset(k for k in now.keys() | then.keys() if now.get(k) != then.get(k))
     return Changes(touched=touched, everything=not known)
@@ -100,7 +101,7 @@ def changed(run: Run, name: str, inputs: Upstream, recipe: str, own: str) -> Cha
 
 def saw(run: Run, name: str, inputs: Upstream, recipe: str, own: str) -> None:
     """Record what ``name`` saw, so that its next run starts from here."""
-    run.kb.keep_state(f"seen/{name}", {"recipe": recipe, "own": own, "needs": inputs.versions()})
+    run.kb.keep_state(f"seen/{name}", {"recipe": recipe, "own": own, "needs": inputs.versions})
 
 
 class _Pass:

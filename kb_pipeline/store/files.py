@@ -34,6 +34,18 @@ def read_bytes(path: Path) -> bytes | None:
         ) from error
 
 
+FileState = tuple[int, int, int]  # mtime (ns), inode, size
+
+
+def file_state(path: Path) -> FileState | None:
+    """What changes when a file is written or replaced; None where there is none."""
+    try:
+        status = path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    return status.st_mtime_ns, status.st_ino, status.st_size
+
+
 def replace(path: Path, data: bytes, *, durable: bool = True) -> None:
     """Write ``data`` to ``path`` so that a reader, or a crash, sees the old bytes or the new ones, never a mixture."""
     write_all({path: data}, durable=durable)

@@ -13,7 +13,7 @@ from kb_pipeline.errors import StoreError
 from kb_pipeline.records import SCHEMA_VERSION, Record
 from kb_pipeline.store.codecs import CODECS
 from kb_pipeline.store.commits import VERSIONS, Commit, Committed, Group, version_path
-from kb_pipeline.store.files import file_hash, lease, read_bytes, remove, replace, stat_tree, sweep
+from kb_pipeline.store.files import file_hash, file_state, lease, read_bytes, remove, replace, stat_tree, sweep
 from kb_pipeline.store.manifests import Entry, Manifest
 
 Stat = tuple[int, int]  # size and mtime (ns)
@@ -28,6 +28,7 @@ class Kb:
         self.folder = root / "kb"
         self.cache = self.folder / "cache"
         self.warnings: list[str] = []
+        self._manifests: dict[Path, Manifest] = {}
 
     # --- manifests and records -----------------------------------------------------------------------------------
 
@@ -36,15 +37,23 @@ class Kb:
         return self.folder / _FOLDERS.get(stage, stage) / (f"{source}.manifest.jsonl" if source else "manifest.jsonl")
 
     def manifest(self, stage: str, source: str | None = None) -> Manifest:
-        """The manifest of a stage (and source); a broken one counts as none, so that the stage is made anew."""
+        """The manifest of a stage (and source); a broken one counts as none, so that the stage is made anew.
+
+        Parsed once while its file stays the same: stages, checks and the report ask for the same ones.
+        """
         path = self.manifest_path(stage, source)
+        held = self._manifests.get(path)
+        if held is not None and held.state == file_state(path):
+            return held
         try:
-            return Manifest.load(path)
+            found = Manifest.load(path)
         except StoreError as error:
             if error.code != "manifest":
                 raise
             self.warnings.append(f"{error} It is rebuilt.")
             return Manifest(path)
+        self._manifests[path] = found
+        return found
 
     def count(self, stage: str, source: str | None = None) -> int:
         """How many keys a manifest holds, without reading them."""
@@ -148,7 +157,9 @@ class Kb:
             for group in groups:
                 plan.add(group, recipe)
             plan.delete(deletes)
-            return plan.carry_out()
+            done = plan.carry_out()
+        self._manifests[done.manifest.path] = done.manifest
+        return done
 
     def version_path(self, version: str) -> Path:
         """Where a kept old version of a document lies."""

@@ -1,6 +1,7 @@
 """What was made from what: one sorted JSON line a key, beside the artefacts, so that manifests merge in git."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ from pydantic import Field, ValidationError
 from kb_pipeline.errors import StoreError
 from kb_pipeline.records import Record
 from kb_pipeline.rules import ids
-from kb_pipeline.store.files import read_bytes, replace
+from kb_pipeline.store.files import FileState, file_state, read_bytes, replace
 
 
 class Entry(Record):
@@ -42,14 +43,19 @@ class Entry(Record):
     @property
     def version(self) -> str:
         """The hash of the content under this key, a person's edit included."""
+        if not self.edited:
+            return self.content
         return ids.digest(self.content, *(f"{path} {found}" for path, found in sorted(self.edited.items())))
 
 
 class Manifest:
-    """The entries of one stage (and source), by key."""
+    """The entries of one stage (and source), by key. Never changes, so it may be shared.
 
-    def __init__(self, path: Path, entries: Iterable[Entry] = ()) -> None:
-        self.path = path
+    ``state`` is that of the file which holds just these entries, None where none is known to.
+    """
+
+    def __init__(self, path: Path, entries: Iterable[Entry] = (), state: FileState | None = None) -> None:
+        self.path, self.state = path, state
         self._entries = {e.key: e for e in entries}
 
     @property
@@ -60,9 +66,10 @@ class Manifest:
     @classmethod
     def load(cls, path: Path) -> "Manifest":
         """Read ``path``; empty where there is none. Raises ``StoreError`` that names the line that is broken."""
+        state = file_state(path)
         lines = (read_bytes(path) or b"").splitlines()
         try:
-            return cls(path, (Entry.model_validate_json(line) for line in lines if line))
+            return cls(path, (Entry.model_validate_json(line) for line in lines if line), state)
         except ValidationError as error:
             raise StoreError(
                 f"is not a manifest: {error.errors()[0]['msg']}.", where=str(path), code="manifest"
@@ -90,23 +97,30 @@ class Manifest:
 
     def live(self) -> list[Entry]:
         """Entries with a document behind them, by key."""
-        return [e for _, e in sorted(self._entries.items()) if e.live]
+        return [e for e in map(self._entries.__getitem__, self.keys()) if e.live]
 
     def with_changes(self, upserts: Iterable[Entry], deletes: Iterable[str]) -> "Manifest":
-        """A manifest less ``deletes`` and with ``upserts``."""
+        """A manifest less ``deletes`` and with ``upserts``; this one where that is the same."""
         merged = dict(self._entries)
         for key in deletes:
             merged.pop(key, None)
         merged.update({e.key: e for e in upserts})
-        return Manifest(self.path, merged.values())
+        return self if merged == self._entries else Manifest(self.path, merged.values())
 
     def version(self) -> str:
         """The hash of the content of all outputs, independent of order: the partition's data version."""
+        return self._version
+
+    @cached_property
+    def _version(self) -> str:
         return ids.combine(ids.digest(e.key, e.version) for e in self._entries.values() if e.live)
 
     def save(self) -> None:
         """Write the file where its bytes differ."""
-        lines = [e.model_dump_json(exclude_defaults=True) for _, e in sorted(self._entries.items())]
+        if self.state is not None and self.state == file_state(self.path):
+            return
+        lines = [self._entries[key].model_dump_json(exclude_defaults=True) for key in self.keys()]
         data = ("\n".join(lines) + "\n").encode() if lines else b""
         if read_bytes(self.path) != data:
             replace(self.path, data)
+        self.state = file_state(self.path)
