@@ -88,7 +88,7 @@ class EndpointEmbedder:
     async def _once(self, texts: Sequence[str]) -> Vectors:
         most = Tokens(sum(map(estimate, texts)))
         await self._pace.turn(most.total)
-        held = self._ledger.reserve(self._endpoint.embed_model, most)
+        held = await self._ledger.room(self._endpoint.embed_model, most)
         began, outcome, spent = time.monotonic(), "cancelled", Tokens()
         try:
             # An empty text is refused by some servers; its vector means nothing anyway.

@@ -1,5 +1,6 @@
 """What was asked and what it cost: one line a request, totals, and the budget. Keeps no text, and asks nothing."""
 
+import asyncio
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -10,6 +11,8 @@ from kb_pipeline.records import Spent
 from kb_pipeline.settings import Endpoint
 
 _BYTES_A_TOKEN = 3  # English has about four bytes of UTF-8 a token, code and CJK about three: rather too many than few
+
+_PAUSE = 0.05  # s between two looks at a budget that others hold
 
 
 def estimate(text: str) -> int:
@@ -51,11 +54,12 @@ class Ledger:
         """What this object has seen so far."""
         return self._totals
 
-    def reserve(self, model: str, most: Tokens) -> "Reservation":
-        """Room for a request of at most ``most`` tokens, until it is settled.
+    async def room(self, model: str, most: Tokens) -> "Reservation":
+        """Room for a request of at most ``most`` tokens, until it is settled; waits while requests under way hold what
+        they may give back.
 
-        Raises ``BudgetSpent`` where what is spent, held for requests under way and asked for now exceeds a budget;
-        ``SettingsError`` where dollars are limited and the model's price is not known.
+        Raises ``BudgetSpent`` where what is spent leaves no room; ``SettingsError`` where dollars are limited and the
+        model's price is not known.
         """
         dollars = self._price(model, most)
         if self._usd is not None and dollars is None:
@@ -64,18 +68,27 @@ class Ledger:
                 where="KB_LLM_BUDGET_USD",
                 cure="Set KB_LLM_BUDGET_TOKENS instead.",
             )
-        with self._guard:
-            self._check(most.total, dollars or 0.0)
-            self._held_tokens += most.total
-            self._held_usd += dollars or 0.0
-        return Reservation(self, model, most.total, dollars or 0.0)
+        wanted = Reservation(self, model, most.total, dollars or 0.0)
+        while not self._hold(wanted):  # noqa: ASYNC110 - requests of other event loops give back too
+            await asyncio.sleep(_PAUSE)
+        return wanted
 
-    def _check(self, tokens: int, dollars: float) -> None:
-        wanted = self._totals.tokens + self._held_tokens + tokens
-        if self._tokens is not None and wanted > self._tokens:
-            raise _spent("KB_LLM_BUDGET_TOKENS", f"{self._tokens:,} tokens", f"{self._totals.tokens:,} are spent")
-        if self._usd is not None and self._totals.usd + self._held_usd + dollars > self._usd:
-            raise _spent("KB_LLM_BUDGET_USD", f"${self._usd:g}", f"${self._totals.usd:.4f} are spent")
+    def _hold(self, wanted: "Reservation") -> bool:
+        """Hold room where there is some. Raises ``BudgetSpent`` where there will be none."""
+        with self._guard:
+            spent = self._totals
+            tokens, usd = spent.tokens + wanted.tokens, spent.usd + wanted.usd
+            if self._tokens is not None and tokens > self._tokens:
+                raise _spent("KB_LLM_BUDGET_TOKENS", f"{self._tokens:,} tokens", f"{spent.tokens:,} are spent")
+            if self._usd is not None and usd > self._usd:
+                raise _spent("KB_LLM_BUDGET_USD", f"${self._usd:g}", f"${spent.usd:.4f} are spent")
+            if self._tokens is not None and tokens + self._held_tokens > self._tokens:
+                return False
+            if self._usd is not None and usd + self._held_usd > self._usd:
+                return False
+            self._held_tokens += wanted.tokens
+            self._held_usd += wanted.usd
+            return True
 
     def settle(self, held: "Reservation", spent: Tokens, line: Mapping[str, Any]) -> None:
         """End a reservation: count what the request took, and write its line."""

@@ -3,7 +3,7 @@
 import asyncio
 import random
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -31,21 +31,23 @@ class Pace:
 
     rpm: int | None = None
     tpm: int | None = None
+    now: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
     _requests_at: float = 0.0
     _tokens_at: float = 0.0
     _resume_at: float = 0.0
 
     async def turn(self, tokens: int) -> None:
         """Wait for the turn of a request of about ``tokens`` tokens."""
-        now = time.monotonic()
+        now = self.now()
         at = max(now, self._requests_at if self.rpm else 0.0, self._tokens_at if self.tpm else 0.0)
         if self.rpm:
             self._requests_at = at + 60 / self.rpm
         if self.tpm:
             self._tokens_at = at + tokens * 60 / self.tpm
-        await asyncio.sleep(at - now)
-        while (left := self._resume_at - time.monotonic()) > 0:  # noqa: ASYNC110 - it may be held again meanwhile
-            await asyncio.sleep(left)
+        await self.sleep(at - now)
+        while (left := self._resume_at - self.now()) > 0:  # it may be held again meanwhile
+            await self.sleep(left)
 
     def correct(self, tokens: int, spent: int) -> None:
         """Give back the time of tokens that were expected and not needed."""
@@ -54,4 +56,4 @@ class Pace:
 
     def hold(self, seconds: float) -> None:
         """Let nobody ask for ``seconds`` from now."""
-        self._resume_at = max(self._resume_at, time.monotonic() + seconds)
+        self._resume_at = max(self._resume_at, self.now() + seconds)

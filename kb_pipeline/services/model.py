@@ -48,6 +48,12 @@ _CURE = {
     "unavailable": "Run the build again: it goes on from here.",
 }
 
+_DOWN = "Check that it runs, and KB_LLM_BASE_URL, KB_LLM_API_KEY and KB_LLM_MODEL; then build again."
+_ENDED = {
+    "timeout": "Raise KB_LLM_TIMEOUT or lower KB_LLM_CONCURRENCY; then build again.",
+    "busy": "Lower KB_LLM_CONCURRENCY or set KB_LLM_RPM; then build again.",
+}
+
 
 @dataclass
 class _Job:
@@ -208,11 +214,8 @@ class ModelClient:
             return _error("invalid", failed.detail, ask)
         self._unanswered += 1
         if failed.kind == "unusable" or self._unanswered >= self._patience:
-            raise EndpointUnusable(
-                f"the endpoint does not answer: {failed.detail}.",
-                where=self._endpoint.base_url,
-                cure="Check that it runs, and KB_LLM_BASE_URL, KB_LLM_API_KEY and KB_LLM_MODEL; then build again.",
-            )
+            what = f"the endpoint does not answer: {failed.detail}."
+            raise EndpointUnusable(what, where=self._endpoint.base_url, cure=_ENDED.get(failed.kind, _DOWN))
         return _error("unavailable", failed.detail, ask)
 
     async def _converse(self, ask: Ask, shape: type[Record]) -> Heard:
@@ -258,7 +261,7 @@ class ModelClient:
         body = request(turn, form)
         most = Tokens(estimate(json.dumps(body, ensure_ascii=False)) + _TOKENS_A_MESSAGE, turn.max_tokens)
         await self._pace.turn(most.total)
-        held = self.ledger.reserve(turn.model, most)
+        held = await self.ledger.room(turn.model, most)
         began = time.monotonic()
         slow = asyncio.get_running_loop().call_later(_SLOW, self._name_slow, ask, turn.model)
         outcome, spent = "cancelled", Tokens(most.sent)
