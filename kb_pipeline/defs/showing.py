@@ -21,8 +21,9 @@ def metadata(report: StageReport) -> dict[str, Any]:
     if report.warnings:
         shown["warnings"] = bullets(report.warnings)
     for name, detail in report.details.items():
-        if isinstance(detail, Mapping):
-            shown |= {n: v for n, v in detail.get(_OVERALL, {}).items() if isinstance(v, float)}
+        overall = detail.get(_OVERALL) if isinstance(detail, Mapping) else None
+        if isinstance(overall, Mapping):
+            shown |= {n: v for n, v in overall.items() if isinstance(v, float)}
         if detail is not None and detail != {}:
             shown[name] = value(detail)
     return shown
