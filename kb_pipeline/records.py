@@ -643,7 +643,8 @@ class DocumentView(Record):
 
 
 class SourceStatus(Record):
-    """The state of a source. ``stale`` is why it will run next, ``failed`` why it could not be read."""
+    """The state of a source. ``stale`` is why it will run next, ``failed`` why it could not be read, ``held_deletions``
+    how many documents are gone there but wait for a person to say that this is meant."""
 
     id: str
     type: str
@@ -651,6 +652,7 @@ class SourceStatus(Record):
     failed_documents: int
     deleted_documents: int
     items: int
+    held_deletions: int = 0
     last_read: str | None = None
     stale: str | None = None
     failed: str | None = None

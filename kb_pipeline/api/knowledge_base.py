@@ -169,15 +169,22 @@ class KnowledgeBase:
         """
         files.keep(self.kb.cache / "dev.lock", "`kb dev` runs over this knowledge base already")
 
-    def stale(self, only: frozenset[str] = frozenset(), *, full: bool = False, refetch: bool = False) -> Stale:
+    def stale(
+        self,
+        only: frozenset[str] = frozenset(),
+        *,
+        full: bool = False,
+        refetch: bool = False,
+        accept_deletions: frozenset[str] = frozenset(),
+    ) -> Stale:
         """What must run, and why: sources, then whole stages. Changes nothing."""
-        unknown = only - {s.id for s in self.settings.sources}
+        unknown = (only | accept_deletions) - {s.id for s in self.settings.sources}
         if unknown:
             known = ", ".join(s.id for s in self.settings.sources) or "none"
             raise NotFound(
                 f"there is no source '{min(unknown)}'.", where="sources.yaml", cure=f"Known sources: {known}."
             )
-        return stale(self._run(full=full), only, refetch=refetch)
+        return stale(self._run(full=full, accept_deletions=accept_deletions), only, refetch=refetch)
 
     def build_stage(
         self,

@@ -150,6 +150,7 @@ def _source(run: Run, source: Source, stale: Stale, items: int) -> SourceStatus:
         failed_documents=sum(1 for e in run.kb.manifest("normalized", source.id) if e.failed),
         deleted_documents=sum(1 for e in raw if RawEntry(**e.info).deleted_at),
         items=items,
+        held_deletions=stamp.get("held", 0),
         last_read=stamp.get("at"),
         stale=stale.sources.get(source.id),
         failed=stamp.get("failed"),

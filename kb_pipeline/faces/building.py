@@ -26,7 +26,7 @@ def build(
     failed: tuple[str, ...] = ()
     holder = f"kb build (process {os.getpid()})"
     with listen(Listener(listener.progress, keep, listener.waiting)), base.lease(holder):
-        stale = base.stale(only | accept_deletions, full=full)
+        stale = base.stale(only, full=full, accept_deletions=accept_deletions)
         if stale:
             failed = _run(base, stale, full, accept_deletions)
     return base.report(reports, failed, time.monotonic() - began)

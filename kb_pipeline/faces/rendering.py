@@ -21,6 +21,7 @@ from kb_pipeline.records import (
     Overview,
     Passage,
     SearchResult,
+    SourceStatus,
 )
 
 _PIPED = 200  # columns where nobody looks: a pipe must not be cut at the width of a terminal
@@ -89,7 +90,7 @@ def build_report(report: BuildReport) -> None:
 def overview(found: Overview) -> None:
     """Sources, stages, generations, quarantine."""
     columns = ["source", "type", "documents", "failed", "deleted", "items", "last read", "state"]
-    states = [(s.failed and f"failed {s.failed_at}: {s.failed}") or s.stale or "up to date" for s in found.sources]
+    states = [_state(source) for source in found.sources]
     table(
         columns,
         [
@@ -109,6 +110,14 @@ def overview(found: Overview) -> None:
         _OUT.print(f"quarantined  and {len(found.quarantine) - 20} more: kb status --json")
     for warning in found.warnings[:10]:
         _OUT.print(Text(f"last build   {warning}", style="yellow"))
+
+
+def _state(source: SourceStatus) -> str:
+    if source.failed:
+        return f"failed {source.failed_at}: {source.failed}"
+    if source.held_deletions:
+        return f"{source.held_deletions} gone, not deleted. If right: kb build --accept-deletions {source.id}"
+    return source.stale or "up to date"
 
 
 def hits(found: SearchResult) -> None:

@@ -25,7 +25,8 @@ class Stamp(TypedDict, total=False):
     """What this machine recorded of the last run of a stage (and source): how, from what, giving what, and when.
 
     ``version`` is the data version; ``manifest`` size and mtime of the manifest then, so that an unchanged one is not
-    read again. ``failed`` and ``failed_at`` tell of a source that could not be read.
+    read again. ``failed`` and ``failed_at`` tell of a source that could not be read, ``held`` counts its deletions that
+    wait for a person.
     """
 
     recipe: str
@@ -36,6 +37,7 @@ class Stamp(TypedDict, total=False):
     at: str
     failed: str
     failed_at: str
+    held: int
 
 
 @dataclass

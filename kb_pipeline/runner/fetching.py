@@ -40,6 +40,8 @@ def fetch(run: Run, source: Source) -> StageReport:
         "fingerprint": fingerprint,
         "at": run.now(),
     }
+    if visit.held:
+        stamp["held"] = visit.held
     run.keep_stamp("raw", source.id, stamp)
     return StageReport(
         stage="raw",
@@ -79,6 +81,7 @@ class _Visit:
     stats: dict[str, tuple[int, int]] = field(default_factory=dict)
     groups: list[Group] = field(default_factory=list)
     size: int = 0
+    held: int = 0
 
     def __post_init__(self) -> None:
         self.manifest: Manifest = self.run.kb.manifest("raw", self.source.id)
@@ -142,7 +145,7 @@ class _Visit:
                 f"source '{self.source.id}': {len(gone)} of {len(self.manifest.live())} documents are gone at once; "
                 f"nothing was deleted. If that is right: kb build --accept-deletions {self.source.id}"
             )
-            gone = []
+            self.held, gone = len(gone), []
         self.groups = [_tombstone(self.manifest[key], self.run.now()) for key in gone]
         self.commit()
         self.run.kb.keep_state(f"stat/{self.source.id}", self.stats)

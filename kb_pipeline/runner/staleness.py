@@ -42,7 +42,7 @@ def stale(run: Run, only: frozenset[str] = frozenset(), *, refetch: bool = False
     for source in run.world.settings.sources:
         if only and source.id not in only:
             continue
-        wanted = source.id in only
+        wanted = source.id in only or source.id in run.accept_deletions
         reason = None if source.refresh == "manual" and not wanted else _source(run, source, refetch or wanted)
         if reason:
             sources[source.id] = reason
@@ -73,6 +73,8 @@ def _source(run: Run, source: Source, refetch: bool) -> str | None:
         return "a full check was asked for"
     if not stamp:
         return "it was never read here"
+    if stamp.get("held") and source.id in run.accept_deletions:
+        return "its deletions were accepted"
     if stamp.get("recipe") != run.recipe(PIPELINE["raw"], source) and "failed" not in stamp:
         return "its entry or its connector changed"
     return _fingerprint(run, source, refetch) or _partitions(run, source)

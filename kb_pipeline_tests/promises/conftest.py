@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kb_pipeline_tests.driving import Cli, new_root
-from kb_pipeline_tests.promises.documents import DOCUMENTS
+from kb_pipeline_tests.promises.documents import DOCUMENTS, TAXONOMY
 
 
 @pytest.fixture(scope="session")
@@ -14,6 +14,7 @@ def pristine(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A built knowledge base over ``DOCUMENTS``, not to be changed."""
     folder = tmp_path_factory.mktemp("pristine") / "base"
     root = new_root(folder, DOCUMENTS, notes="notes", handbook="handbook")
+    (root / "taxonomy.yaml").write_text(TAXONOMY)
     Cli(root).build()
     return root
 

@@ -53,3 +53,17 @@ DOCUMENTS = {
     "handbook/relay-v1.0.md": RELEASE_1,
     "handbook/relay-v2.0.md": RELEASE_2,
 }
+
+TAXONOMY = """version: 1
+categories:
+  - name: Memory
+    description: How the block cache holds, evicts and warms pages in memory.
+    keywords: [cache, page, memory, evicted, warm, replica, disk]
+  - name: Traffic
+    description: What the gateway and the relay accept, queue and drop.
+    keywords: [gateway, connections, request, relay, queue, messages]
+  - name: Jobs
+    description: What the scheduler and the export job do.
+    keywords: [scheduler, export, job, retry, rows]
+tags: {}
+"""
