@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
@@ -27,14 +27,15 @@ class Background:
                 self._thread.start()
             return asyncio.run_coroutine_threadsafe(work, self._loop)
 
-    def close(self) -> None:
-        """Cancel what runs and end the thread; a later ``submit`` begins anew."""
+    def close(self, last: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Cancel what runs, do ``last`` and end the thread, where one was begun; a later ``submit`` begins anew."""
         with self._guard:
             loop, thread = self._loop, self._thread
             self._loop = self._thread = None
         if loop is None or thread is None:
             return
         asyncio.run_coroutine_threadsafe(_cancel_all(), loop).result()
+        asyncio.run_coroutine_threadsafe(last(), loop).result()
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.run_until_complete(loop.shutdown_default_executor())

@@ -59,8 +59,7 @@ class EndpointEmbedder:
 
     def close(self) -> None:
         """End connections and the thread."""
-        self._background.submit(self._wire.close()).result()
-        self._background.close()
+        self._background.close(self._wire.close)
 
     def _known_dim(self) -> int:
         return int(dict(self._memory.state(_NAME) or {}).get(self.name, 0))

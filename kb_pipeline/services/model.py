@@ -146,8 +146,7 @@ class ModelClient:
 
     def close(self) -> None:
         """End connections and the thread; requests under way are dropped."""
-        self._background.submit(self._wire.close()).result()
-        self._background.close()
+        self._background.close(self._wire.close)
 
     # --- in the event loop ---------------------------------------------------------------------------------------
 
