@@ -60,6 +60,11 @@ class ConversionError(KbError):
     code = "conversion"
 
 
+UNAVAILABLE = "unavailable"
+MODEL_FAILED = "model, for"
+"""Begins the line of a report that tells where a model could not be asked."""
+
+
 class ModelError(KbError):
     """A model's reply that cannot be used: ``code`` is ``refused``, ``cut`` (token limit), ``invalid`` (after one
     repair turn) or ``unavailable``. One record is quarantined with it; the rest goes on."""
@@ -71,6 +76,11 @@ class RunStopped(KbError):
     """No model can be asked any more: the run stops, all finished work is kept, and a later one goes on from there."""
 
     code = "stopped"
+
+    @classmethod
+    def codes(cls) -> frozenset[str]:
+        """The codes of all such errors."""
+        return frozenset({cls.code, *(kind.code for kind in cls.__subclasses__())})
 
 
 class EndpointUnusable(RunStopped):

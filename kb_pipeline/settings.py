@@ -28,7 +28,7 @@ PREFIX = "KB_"
 class Options(Record):
     """Numbers that a user may set in ``settings:`` of ``sources.yaml`` or as ``KB_<NAME>`` in the environment."""
 
-    engine: str = Field("extractive", min_length=1)
+    engine: str = Field("auto", min_length=1)
     embedder: str = Field("minilm", min_length=1)
     normalize: Literal["converted", "all", "none"] = "converted"
     chunk_min: int = Field(400, ge=1)

@@ -16,6 +16,7 @@ from kb_pipeline.engines.extractive.tagging import tag_items
 from kb_pipeline.prompts import names, prompt
 from kb_pipeline.records import Category, Chunk, Item, Pair, QuestionStyle, Side, Taxonomy
 from kb_pipeline.services.embedder import open_embedder
+from kb_pipeline_tests.endpoint import Asked
 
 Reply = dict[str, Any]
 _FENCED = re.compile(r"<<<(?P<mark>[0-9a-f]{16})\n(?P<value>.*?)\n(?P=mark)>>>", re.DOTALL)
@@ -110,3 +111,10 @@ _TASKS: Mapping[str, Callable[[str, list[str]], Reply]] = {
     "tag": _tag,
     "questions": _questions,
 }
+
+
+def honest(asked: Asked) -> Reply | None:
+    """A rule of the fake endpoint: the honest reply to what is ours, whatever the endpoint adds to the prompt."""
+    if asked.path.endswith("/chat/completions") and asked.system:
+        return answer(asked.system, asked.user)
+    return None

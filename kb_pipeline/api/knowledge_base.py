@@ -7,17 +7,15 @@ import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
-from functools import cached_property
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
 from kb_pipeline import settings as settings_
+from kb_pipeline.api.opening import Opened
 from kb_pipeline.api.reporting import build_report
 from kb_pipeline.api.views import document_view, item_view, overview
 from kb_pipeline.checks import CHECKS
-from kb_pipeline.engines import open_engine
 from kb_pipeline.errors import NotFound, SourceUnavailable
 from kb_pipeline.query.search import search as search_
 from kb_pipeline.records import (
@@ -34,25 +32,11 @@ from kb_pipeline.records import (
 )
 from kb_pipeline.rules import ids
 from kb_pipeline.runner import Progress, Run, Stale, build_stage, check, checks_of, no_progress, stale
-from kb_pipeline.services.embedder import open_embedder
-from kb_pipeline.services.fetcher import HttpFetcher
-from kb_pipeline.services.sandbox import SandboxConverter
 from kb_pipeline.settings import Settings
 from kb_pipeline.sources import check_types
 from kb_pipeline.stages import PER_SOURCE, PIPELINE
 from kb_pipeline.store import files
-from kb_pipeline.store.index import LocalIndex
 from kb_pipeline.store.kb import Kb
-from kb_pipeline.store.vectors import VectorCache
-from kb_pipeline.world import World
-
-
-class SystemClock:
-    """The time of this machine."""
-
-    def now(self) -> datetime:
-        """The current time in UTC."""
-        return datetime.now(UTC)
 
 
 @dataclass(frozen=True)
@@ -116,30 +100,12 @@ class KnowledgeBase:
         self.settings: Settings = settings_.load(root, environ, check_types)
         self.kb = Kb(self.settings.root)
         self._lease = self.kb.cache / "build.lock"
-        options = self.settings.options
-        embedder = open_embedder(options.embedder, VectorCache(self.kb.cache / "vectors"))
-        self.world = World(
-            settings=self.settings,
-            engine=open_engine(self.settings, embedder),
-            embedder=embedder,
-            converter=SandboxConverter(options.convert_memory_mb, options.convert_seconds),
-            fetcher=HttpFetcher(),
-            index=LocalIndex(
-                self.kb.folder / "index",
-                embedder=embedder.name,
-                dim=embedder.dim,
-                retained=options.retained_generations,
-            ),
-            clock=SystemClock(),
-        )
+        self._opened = Opened(self.settings, self.kb)
+        self.world = self._opened.world
 
     def close(self) -> None:
         """End worker processes, inference threads and connections."""
-        self.world.fetcher.close()
-        if "_reader" in vars(self):
-            self._reader.embedder.close()
-        self.world.converter.close()
-        self.world.embedder.close()
+        self._opened.close()
 
     def __enter__(self) -> "KnowledgeBase":
         return self
@@ -255,13 +221,7 @@ class KnowledgeBase:
             members = self._project(chosen).sources
             sources = tuple(s for s in members if not wanted.sources or s in wanted.sources)
             wanted = wanted.model_copy(update={"sources": sources or ("",)})
-        return search_(query, self._reader, scope=wanted, k=k)
-
-    @cached_property
-    def _reader(self) -> World:
-        """The world of one who only asks: a query's vector leaves no trace on disk."""
-        cache = VectorCache(self.kb.cache / "vectors", read_only=True)
-        return replace(self.world, embedder=open_embedder(self.settings.options.embedder, cache))
+        return search_(query, self._opened.reader, scope=wanted, k=k)
 
     def _project(self, name: str) -> Project:
         projects = {p.id: p for p in self.settings.projects}

@@ -15,6 +15,7 @@ from kb_pipeline.defs.location import local_definitions
 from kb_pipeline.defs.run_tags import ACCEPT_DELETIONS, ASKS, FULL, PROCESS
 from kb_pipeline.defs.runs import fail_dead
 from kb_pipeline.defs.serving import needed
+from kb_pipeline.errors import MODEL_FAILED, UNAVAILABLE, RunStopped
 
 _QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}  # the build report speaks instead
 _GATE = "eval"  # its check holds the candidate back: that is an outcome, which the report tells, and no failure
@@ -37,6 +38,8 @@ def build(
         for source in stale.sources:
             accepted = {ACCEPT_DELETIONS: source} if source in accept_deletions else {}
             failed += jobs.run("sync", {**accepted, ASKS: stale.asks[source]}, partition_key=source)
+            if jobs.stopped:
+                return tuple(failed)
         compile_ = base.stale(full=full)
         if compile_.stages:
             stages = [dg.AssetKey(name) for name in compile_.stages]
@@ -59,13 +62,14 @@ def _instance(base: KnowledgeBase) -> Iterator[DagsterInstance]:
             yield instance
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Jobs:
-    """The jobs, on an instance, each run tagged as this process's."""
+    """The jobs, on an instance, each run tagged as this process's. ``stopped`` when no model can be asked any more."""
 
     defs: dg.Definitions
     instance: DagsterInstance
     tags: Mapping[str, str]
+    stopped: bool = False
 
     def run(self, name: str, tags: Mapping[str, str], **target: Any) -> list[str]:
         """Run a job; each of its failures in words. A gate that held back what is below it is none."""
@@ -80,13 +84,22 @@ class _Jobs:
             return []
         if _interrupted(result):
             raise KeyboardInterrupt
+        codes = _codes(result)
+        self.stopped = not codes.isdisjoint(RunStopped.codes())
         what = target.get("partition_key") or name
-        return [f"{what}: {message}" for message in _messages(result)]
+        told = f"{MODEL_FAILED} {what}" if self.stopped or UNAVAILABLE in codes else what
+        return [f"{told}: {message}" for message in _messages(result)]
 
 
 def _interrupted(result: dg.ExecuteInProcessResult) -> bool:
     ends = (event.job_failure_data for event in result.all_events if event.is_job_failure)
     return any(end.failure_reason and end.failure_reason.value == "UNEXPECTED_TERMINATION" for end in ends)
+
+
+def _codes(result: dg.ExecuteInProcessResult) -> set[str]:
+    """The codes of the errors of ours that failed steps."""
+    failures = (e.step_failure_data.user_failure_data for e in result.all_events if e.is_step_failure)
+    return {str(found.metadata["code"].value) for found in failures if found and "code" in found.metadata}
 
 
 def _messages(result: dg.ExecuteInProcessResult) -> Iterator[str]:

@@ -3,18 +3,46 @@
 from collections.abc import Callable
 
 from kb_pipeline.engines.extractive import Extractive
+from kb_pipeline.engines.openai import OpenAi
 from kb_pipeline.errors import SettingsError
 from kb_pipeline.settings import Settings
-from kb_pipeline.world import Embedder, Engine
+from kb_pipeline.world import ChatClient, Embedder, Engine
 
-Factory = Callable[[Settings, Embedder], Engine]
+AUTO = "auto"
+Factory = Callable[[Settings, Embedder, ChatClient | None], Engine]
 
-ENGINES: dict[str, Factory] = {"extractive": Extractive}
+
+def _extractive(settings: Settings, embedder: Embedder, _: ChatClient | None) -> Engine:
+    return Extractive(settings, embedder)
 
 
-def open_engine(settings: Settings, embedder: Embedder) -> Engine:
-    """The engine that the settings name. Raises ``SettingsError`` for a name that is not in ``ENGINES``."""
+def _openai(settings: Settings, _: Embedder, client: ChatClient | None) -> Engine:
+    if client is None:
+        raise SettingsError(
+            "the engine 'openai' needs an endpoint.",
+            where="settings",
+            cure="Set KB_LLM_BASE_URL and KB_LLM_MODEL, in the environment or in .env.",
+        )
+    return OpenAi(settings, client)
+
+
+ENGINES: dict[str, Factory] = {"extractive": _extractive, "openai": _openai}
+
+
+def engine_of(settings: Settings) -> str:
+    """The name of the engine that the settings choose: left to themselves, the model's where one is named."""
     name = settings.options.engine
+    if name != AUTO:
+        return name
+    return "openai" if settings.endpoint and settings.endpoint.model else "extractive"
+
+
+def open_engine(settings: Settings, embedder: Embedder, client: ChatClient | None = None) -> Engine:
+    """The engine that the settings name; ``client`` asks the endpoint that they name.
+
+    Raises ``SettingsError`` for a name that is not in ``ENGINES``, and where a model is needed that is not named.
+    """
+    name = engine_of(settings)
     if name not in ENGINES:
         known = ", ".join(sorted(ENGINES))
         raise SettingsError(
@@ -22,4 +50,4 @@ def open_engine(settings: Settings, embedder: Embedder) -> Engine:
             where="settings",
             cure="Set engine: under settings: in sources.yaml, or KB_ENGINE, to one of them.",
         )
-    return ENGINES[name](settings, embedder)
+    return ENGINES[name](settings, embedder, client)

@@ -4,6 +4,7 @@ import os
 import time
 
 from kb_pipeline.api import KnowledgeBase, Listener, Stale, listen
+from kb_pipeline.errors import MODEL_FAILED
 from kb_pipeline.records import BuildReport, StageReport
 
 
@@ -39,9 +40,9 @@ def _run(base: KnowledgeBase, stale: Stale, full: bool, accept_deletions: frozen
 
 
 def failed(report: BuildReport) -> bool:
-    """Whether the build as a whole failed: nothing is live, or a stage over all sources could not run. One source
-    that cannot be read is a warning; its last good documents stay."""
-    return report.live is None or any(f.startswith("compile:") for f in report.failed)
+    """Whether the build as a whole failed: nothing is live, a stage over all sources could not run, or a model is yet
+    to answer. One source that cannot be read is a warning; its last good documents stay."""
+    return report.live is None or any(f.startswith(("compile:", MODEL_FAILED)) for f in report.failed)
 
 
 def dev(base: KnowledgeBase, host: str, port: int) -> None:

@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from kb_pipeline.errors import KbError, ModelError, RunStopped
+from kb_pipeline.errors import UNAVAILABLE, KbError, ModelError, RunStopped
 from kb_pipeline.records import Extraction, RawDoc, RawEntry, Record, Source, StageReport
 from kb_pipeline.rules import ids
 from kb_pipeline.runner.context import Run
@@ -110,7 +110,7 @@ class _Pass:
     def _pending(results: Sequence[Result] | Exception) -> KbError | None:
         """Why a document must wait: a question about it found no model, and may find one later."""
         for found in () if isinstance(results, Exception) else results:
-            if isinstance(found, RunStopped) or (isinstance(found, ModelError) and found.code == "unavailable"):
+            if isinstance(found, RunStopped) or (isinstance(found, ModelError) and found.code == UNAVAILABLE):
                 return found
         return None
 
@@ -144,7 +144,7 @@ class _Pass:
                 f"{len(self.waiting)} documents wait for the model, the first for: {error.what}",
                 where=key,
                 cure="Run `kb build` again: only what is missing is asked.",
-                code="unavailable",
+                code=UNAVAILABLE,
             )
 
     def _read(self, entry: Entry) -> Sequence[Record] | Exception:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from kb_pipeline.errors import ModelError
+from kb_pipeline.errors import UNAVAILABLE, ModelError
 from kb_pipeline.records import Chunk, Draft, Extraction, Reject
 from kb_pipeline.rules.evidence import fault, named
 from kb_pipeline.world import World
@@ -14,7 +14,7 @@ def run(chunks: Iterable[Chunk], world: World) -> Iterator[tuple[Extraction, ...
     for chunk, found in zip(asked, world.engine.extract(asked), strict=True):
         if isinstance(found, Extraction):
             yield (guard(found, chunk),)
-        elif isinstance(found, ModelError) and found.code != "unavailable":
+        elif isinstance(found, ModelError) and found.code != UNAVAILABLE:
             yield (Extraction(chunk_hash=chunk.hash, rejects=(_unanswered(chunk, found),)),)
         else:
             yield found

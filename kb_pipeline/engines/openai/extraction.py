@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from kb_pipeline.engines.openai.replies import ItemReply, ItemsReply
-from kb_pipeline.errors import ModelError
+from kb_pipeline.errors import UNAVAILABLE, ModelError
 from kb_pipeline.prompts import render
 from kb_pipeline.records import Ask, Chunk, Draft, Extraction, Reject
 from kb_pipeline.rules.grounding import locate
@@ -88,7 +88,7 @@ def _joined(chunk: Chunk, halves: Sequence[Chunk], made: Sequence[Extraction | M
     rejects: list[Reject] = []
     for half, found in zip(halves, made, strict=True):
         if isinstance(found, ModelError):
-            if found.code == "unavailable":
+            if found.code == UNAVAILABLE:
                 return found
             rejects.append(failure(half, found))
             continue

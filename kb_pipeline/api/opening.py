@@ -1,0 +1,102 @@
+"""The World made real from the settings: which engine, which embedder, and what both leave on disk. Runs nothing."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import cached_property
+
+from kb_pipeline.engines import open_engine
+from kb_pipeline.records import Spent
+from kb_pipeline.services.embedder import embedder_of, open_embedder
+from kb_pipeline.services.endpoint import OpenEndpoint, open_endpoint
+from kb_pipeline.services.fetcher import HttpFetcher
+from kb_pipeline.services.sandbox import SandboxConverter
+from kb_pipeline.settings import Settings
+from kb_pipeline.store.index import LocalIndex
+from kb_pipeline.store.kb import Kb
+from kb_pipeline.store.logs import Log
+from kb_pipeline.store.replies import Replies
+from kb_pipeline.store.vectors import VectorCache
+from kb_pipeline.world import Embedder, World
+
+LEDGER, REJECTS = "ledger.jsonl", "rejects.jsonl"
+
+
+class SystemClock:
+    """The time of this machine."""
+
+    def now(self) -> datetime:
+        """The current time in UTC."""
+        return datetime.now(UTC)
+
+
+@dataclass
+class Opened:
+    """What was opened for one knowledge base."""
+
+    settings: Settings
+    kb: Kb
+
+    @cached_property
+    def endpoint(self) -> OpenEndpoint | None:
+        """The endpoint that the settings name; nothing is sent before the first question."""
+        if self.settings.endpoint is None:
+            return None
+        return open_endpoint(
+            self.settings.endpoint,
+            replies=Replies(self.kb.folder / "replies"),
+            memory=self.kb,
+            clock=SystemClock(),
+            ledger=self.log(LEDGER).append,
+            rejects=self.log(REJECTS).append,
+        )
+
+    def log(self, name: str) -> Log:
+        """A log under ``kb/logs/``."""
+        return Log(self.kb.folder / "logs" / name)
+
+    @cached_property
+    def world(self) -> World:
+        """The world of one who builds."""
+        options = self.settings.options
+        embedder = self._embedder(read_only=False)
+        endpoint = self.endpoint
+        return World(
+            settings=self.settings,
+            engine=open_engine(self.settings, embedder, endpoint.client if endpoint else None),
+            embedder=embedder,
+            converter=SandboxConverter(options.convert_memory_mb, options.convert_seconds),
+            fetcher=HttpFetcher(),
+            index=LocalIndex(
+                self.kb.folder / "index",
+                embedder=embedder.name,
+                dim=embedder.dim,
+                retained=options.retained_generations,
+            ),
+            clock=SystemClock(),
+            spent=endpoint.spent if endpoint else Spent,
+        )
+
+    @cached_property
+    def reader(self) -> World:
+        """The world of one who only asks: a query's vector leaves no trace on disk."""
+        return replace(self.world, embedder=self._embedder(read_only=True))
+
+    def _embedder(self, *, read_only: bool) -> Embedder:
+        def cache(dim: int) -> VectorCache:
+            return VectorCache(self.kb.cache / "vectors", dim, read_only=read_only)
+
+        made = self.endpoint.embedder if self.endpoint else None
+        return open_embedder(embedder_of(self.settings), cache, made)
+
+    def close(self) -> None:
+        """End worker processes, inference threads and connections."""
+        closers: list[Callable[[], None]] = []
+        if "world" in vars(self):
+            closers += [self.world.fetcher.close, self.world.converter.close, self.world.embedder.close]
+        if "reader" in vars(self):
+            closers.append(self.reader.embedder.close)
+        if vars(self).get("endpoint") is not None:
+            closers.append(self.endpoint.close)  # type: ignore[union-attr]
+        for close in closers:
+            close()
