@@ -88,7 +88,7 @@ def hashed_vectors(texts: Sequence[str], dim: int) -> list[list[float]]:
 @dataclass
 class Fault:
     """The next ``times`` requests whose text holds ``match`` fail by ``name``; ``seconds`` is its wait, where it has
-    one. With ``every`` it is each n-th request for ever."""
+    one. With ``every`` it is each n-th request for ever, but no question twice."""
 
     name: str
     match: str = ""
@@ -110,10 +110,11 @@ class Server:
     upstream: str = ""
     calls: list[dict[str, Any]] = field(default_factory=list)
     faults: deque[Fault] = field(default_factory=deque)
+    failed: set[str] = field(default_factory=set)
 
     async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Serve one connection until it ends."""
-        with suppress(asyncio.IncompleteReadError, ConnectionError):
+        with suppress(asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):
             while True:
                 head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
                 _, path, _ = head[0].split(" ", 2)
@@ -151,7 +152,8 @@ class Server:
             if fault.match not in text:
                 continue
             if fault.every:
-                if len(self.calls) % fault.every == 0:
+                if len(self.calls) % fault.every == 0 and asked.user not in self.failed:
+                    self.failed.add(asked.user)
                     self.faults.rotate(-1)  # the next time another of them
                     return fault
             elif fault.times:

@@ -136,9 +136,13 @@ class ModelClient:
                     known[key] = result
         job = _Job(shape, deque(todo.items()), {key: Future() for key in todo})
         running = self._background.submit(self._serve(job)) if todo else None
+        last = {key: n for n, key in enumerate(keys)}
         try:
-            for key in keys:
+            for n, key in enumerate(keys):
                 yield known[key] if key in known else cast(R | ModelError, job.results[key].result())
+                if n == last[key]:  # what was handed over is not held any more
+                    known.pop(key, None)
+                    job.results.pop(key, None)
         finally:
             if running is not None and not job.ended.is_set():
                 running.cancel()
@@ -172,7 +176,7 @@ class ModelClient:
         except BaseExceptionGroup as errors:
             stopped.append(cast(Exception, errors.exceptions[0]))
         finally:
-            for result in job.results.values():
+            for result in list(job.results.values()):
                 if not result.done():
                     result.set_exception(stopped[0] if stopped else RunStopped("the build was interrupted."))
             job.ended.set()
