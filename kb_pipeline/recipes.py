@@ -59,7 +59,7 @@ def recall(trees: Mapping[str, Sequence[Any]]) -> None:
     """Take over what an earlier process knew, for the modules whose files have the size and mtime of then."""
     for name, values in trees.items():
         tree = Tree(*values)
-        if name not in _TREES and tree.python == _PYTHON and [tree.size, tree.mtime] == _stat(name):
+        if name not in _TREES and tree.python == _PYTHON and (tree.size, tree.mtime) == _stat(name):
             _TREES[name] = tree
 
 
@@ -70,12 +70,12 @@ def _tree(name: str) -> Tree:
     return _TREES[name]
 
 
-def _stat(name: str) -> list[int]:
+def _stat(name: str) -> tuple[int, int]:
     try:
         status = _path(name).stat()
     except FileNotFoundError:
-        return []
-    return [status.st_size, status.st_mtime_ns]
+        return -1, -1
+    return status.st_size, status.st_mtime_ns
 
 
 def _parse(source: bytes) -> tuple[str, list[str]]:

@@ -10,7 +10,7 @@ from kb_pipeline.records import Source
 from kb_pipeline.rules import ids
 from kb_pipeline.stages import PIPELINE, Stage
 from kb_pipeline.store.files import file_hash, read_bytes
-from kb_pipeline.store.kb import Kb
+from kb_pipeline.store.kb import Kb, Stat
 from kb_pipeline.store.manifests import Manifest
 from kb_pipeline.world import World
 
@@ -50,6 +50,7 @@ class Run:
     progress: Progress = no_progress
     accept_deletions: frozenset[str] = frozenset()
     _recipes: dict[tuple[str, str], str] = field(default_factory=dict)
+    _trees: dict[str, Mapping[str, Stat]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.full:
@@ -117,11 +118,15 @@ class Run:
             return []
         return [status.st_size, status.st_mtime_ns]
 
-    def upstream(
-        self, stage: Stage, source: str | None = None, files: Mapping[str, tuple[int, int]] | None = None
-    ) -> str:
-        """The hash of everything that ``stage`` reads, by data versions; ``files`` are the stats of those that people
-        may edit, by default as they stand."""
+    def files(self, stage: str) -> Mapping[str, Stat]:
+        """The files of ``stage`` that people may edit, as they stood when this run first looked."""
+        if stage not in self._trees:
+            self._trees[stage] = self.kb.tree_state(stage)
+        return self._trees[stage]
+
+    def upstream(self, stage: Stage, source: str | None = None, files: Mapping[str, Stat] | None = None) -> str:
+        """The hash of everything that ``stage`` reads, by data versions; ``files`` are those that people may edit, by
+        default as this run found them."""
         if stage.per_source:
             return ids.digest_json([self.version(need, source) for need in stage.needs])
         registered = [s.id for s in self.world.settings.sources]
@@ -131,7 +136,7 @@ class Run:
             versions[need] = {s: self.version(need, s) for s in registered} if per_source else self.version(need)
         versions["watches"] = [file_hash(read_bytes(self.kb.folder / path) or b"") for path in stage.watches]
         if self.kb.editable(stage.name):
-            stats = self.kb.tree_state(stage.name) if files is None else files
+            stats = self.files(stage.name) if files is None else files
             versions["files"] = ids.digest_json(sorted(stats.items()))
         return ids.digest_json(versions)
 

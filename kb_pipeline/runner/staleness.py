@@ -130,6 +130,17 @@ def _below(run: Run, holding: Mapping[str, str]) -> dict[str, str]:
     return found
 
 
+def due(run: Run, name: str) -> bool:
+    """Whether a whole stage that is asked for has anything to do: what it reads, how it works or its files changed,
+    and no check above it fails."""
+    return _stage(run, name) is not None and (run.full or held(run).keys().isdisjoint(_above(name)))
+
+
+def _above(name: str) -> set[str]:
+    needs = PIPELINE[name].needs
+    return set(needs).union(*map(_above, needs))
+
+
 def _stage(run: Run, name: str) -> str | None:
     stage, stamp = PIPELINE[name], run.stamp(name)
     if run.full:

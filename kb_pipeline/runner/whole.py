@@ -114,7 +114,12 @@ class _Pass:
         self.inputs = Upstream(run, stage.needs)
         self.recorded = run.kb.manifest(stage.name)
         self.editable = run.kb.editable(stage.name)
-        self.manifest = run.kb.with_edits(stage.name, self.recorded) if self.editable else run.kb.on_disk(self.recorded)
+        self.manifest = self._as_it_stands()
+
+    def _as_it_stands(self) -> Manifest:
+        """What the stage published, with what became of it since."""
+        kb, name = self.run.kb, self.stage.name
+        return kb.with_edits(name, self.recorded, self.run.files(name)) if self.editable else kb.on_disk(self.recorded)
 
     @cached_property
     def changes(self) -> Changes:

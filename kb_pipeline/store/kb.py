@@ -81,14 +81,14 @@ class Kb:
         """Whether people may edit what ``stage`` publishes."""
         return stage in CODECS and CODECS[stage].editable
 
-    def with_edits(self, stage: str, manifest: Manifest) -> Manifest:
+    def with_edits(self, stage: str, manifest: Manifest, files: Mapping[str, Stat]) -> Manifest:
         """``manifest`` with the hashes of what people wrote over our files since, and less what they removed; only
-        files whose stat moved are read. What we wrote ourselves, a killed run's journal included, is no edit. An entry
-        whose edit is news has no ``input``, so that it is made again."""
-        now, moved = self._moved(stage)
+        ``files`` whose stat moved are read. What we wrote ourselves, a killed run's journal included, is no edit. An
+        entry whose edit is news has no ``input``, so that it is made again."""
+        moved = self._moved(stage, files)
         journalled = self.journalled(stage, None)
         changed: list[Entry] = []
-        removed = [e.key for e in manifest if not e.outputs.keys() <= now.keys()]
+        removed = [e.key for e in manifest if not e.outputs.keys() <= files.keys()]
         for entry in manifest:
             edits = dict(entry.edited)
             for path in moved.intersection(entry.outputs):
@@ -100,16 +100,16 @@ class Kb:
                 changed.append(entry.model_copy(update={"edited": edits, "input": ""}))
         return manifest.with_changes(changed, removed)
 
-    def _moved(self, stage: str) -> tuple[dict[str, Stat], set[str]]:
-        """The tree of ``stage`` now, and the paths whose stat is not the one that ``settle`` recorded."""
+    def _moved(self, stage: str, files: Mapping[str, Stat]) -> set[str]:
+        """The paths of ``files`` whose stat is not the one that ``settle`` recorded."""
         before = self.state(f"tree/{stage}")
-        now = self.tree_state(stage)
-        return now, {path for path, stat in now.items() if before.get(path) != list(stat)}
+        return {path for path, stat in files.items() if before.get(path) != list(stat)}
 
     def settle(self, stage: str, manifest: Manifest) -> dict[str, Stat]:
         """Record the tree of ``stage`` as ``manifest`` has it. A file that a person changed or removed meanwhile has a
         stat in it that no file has, so that it differs from the tree and is looked at."""
-        now, moved = self._moved(stage)
+        now = self.tree_state(stage)
+        moved = self._moved(stage, now)
         for entry in manifest:
             for path, ours in entry.outputs.items():
                 foreign = path in moved and file_hash(self.bytes_of(path)) != entry.edited.get(path, ours)

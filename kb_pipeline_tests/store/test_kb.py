@@ -89,7 +89,7 @@ def test_edit_shows_in_the_manifest_without_a_commit_of_its_key(kb: Kb) -> None:
     before = kb.manifest("tags")["kb_1"].version
     path = kb.folder / "items/concepts/kb_1.json"
     path.write_text(path.read_text().replace("A fact.", "A better fact."))
-    after = kb.with_edits("tags", kb.manifest("tags"))["kb_1"]
+    after = kb.with_edits("tags", kb.manifest("tags"), kb.tree_state("tags"))["kb_1"]
     assert after.edited == {"items/concepts/kb_1.json": file_hash(path.read_bytes())}
     assert after.version != before
 
