@@ -156,8 +156,8 @@ def hear(body: Mapping[str, Any], shape: type[Record]) -> Heard:
     message = choice.get("message") if isinstance(choice, dict) else None
     if not isinstance(choice, dict) or not isinstance(message, dict):
         raise Failed("empty", "the reply holds no choice")
-    end, refusal = choice.get("finish_reason"), str(message.get("refusal") or "")
-    text = str(_called(message) or message.get("content") or "")
+    end, refusal = choice.get("finish_reason"), _whole(str(message.get("refusal") or ""))
+    text = _whole(_called(message) or _content(message))
     if refusal or end == "content_filter":
         return Heard("refused", text, detail=refusal or "a content filter stopped the reply")
     if end == "length":
@@ -168,6 +168,19 @@ def hear(body: Mapping[str, Any], shape: type[Record]) -> Heard:
         return Heard("ok", text, read(text, shape))
     except Unreadable as error:
         return Heard("invalid", text, detail=str(error))
+
+
+def _content(message: Mapping[str, Any]) -> str:
+    """The text of a message; some servers give it in parts."""
+    content = message.get("content")
+    if isinstance(content, list):
+        return "".join(str(part.get("text") or "") for part in content if isinstance(part, dict))
+    return str(content or "")
+
+
+def _whole(text: str) -> str:
+    """``text`` without halves of characters, which JSON can carry and no file can."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _called(message: Mapping[str, Any]) -> str:

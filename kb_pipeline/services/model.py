@@ -48,7 +48,7 @@ _CURE = {
     "unavailable": "Run the build again: it goes on from here.",
 }
 
-_DOWN = "Check that it runs, and KB_LLM_BASE_URL, KB_LLM_API_KEY and KB_LLM_MODEL; then build again."
+_DOWN = "Check that it runs, KB_LLM_BASE_URL (most end in /v1), KB_LLM_API_KEY and KB_LLM_MODEL; then build again."
 _ENDED = {
     "timeout": "Raise KB_LLM_TIMEOUT or lower KB_LLM_CONCURRENCY; then build again.",
     "busy": "Lower KB_LLM_CONCURRENCY or set KB_LLM_RPM; then build again.",

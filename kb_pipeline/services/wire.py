@@ -96,18 +96,13 @@ class Wire:
             # The SDK's own time limit is one a read, which a reply that drips never reaches.
             async with asyncio.timeout(limit):
                 raw = await resource.create(**request)
-            body = json.loads(raw.text)
         except (TimeoutError, openai.APITimeoutError) as error:
             raise Failed("timeout", f"no reply within {limit:g} s") from error
         except openai.APIStatusError as error:
             raise self._refusal(error) from error
         except openai.APIConnectionError as error:
             raise Failed("fault", f"the connection failed ({self._shown(str(error.__cause__ or error))})") from error
-        except ValueError as error:
-            raise Failed("fault", "the reply is not JSON") from error
-        if not isinstance(body, dict):
-            raise Failed("fault", "the reply is not a JSON object")
-        return cast(Mapping[str, Any], body)
+        return _object(raw.text)
 
     def _refusal(self, error: Any) -> Failed:
         told = error.body if isinstance(error.body, dict) else {}
@@ -126,6 +121,16 @@ class Wire:
         """A server's words, short and without the key, which some servers repeat."""
         key = self._endpoint.api_key.get_secret_value()
         return (text.replace(key, "…") if key else text)[:_SHOWN]
+
+
+def _object(text: str) -> Mapping[str, Any]:
+    try:
+        body = json.loads(text)
+    except ValueError as error:
+        raise Failed("fault", "the reply is not JSON") from error
+    if not isinstance(body, dict):
+        raise Failed("fault", "the reply is not a JSON object")
+    return cast(Mapping[str, Any], body)
 
 
 def tokens_of(body: Mapping[str, Any]) -> Tokens | None:

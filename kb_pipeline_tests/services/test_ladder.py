@@ -1,5 +1,6 @@
 """How a reply is asked for and read: down the ladder over real sockets, and through what models wrap around JSON."""
 
+import json
 from pathlib import Path
 from typing import Any, Literal
 
@@ -8,7 +9,8 @@ from pydantic import model_validator
 
 from kb_pipeline.errors import ModelError
 from kb_pipeline.records import Record
-from kb_pipeline.services.ladder import Unreadable, read, strict_schema
+from kb_pipeline.services.ladder import Unreadable, hear, read, strict_schema
+from kb_pipeline.services.wire import Failed
 from kb_pipeline_tests.services.asking import Echo, asks, desk
 
 RUNGS = ["json_schema", "tool", "json_object", "prompt"]
@@ -154,6 +156,41 @@ def test_a_shape_may_take_a_bare_list() -> None:
     """A list is handed to the shape as it is, also from within a fence."""
     for text in (f"[{FACT}]", f"```json\n[{FACT}]\n```", "[]"):
         assert isinstance(read(text, Facts), Facts)
+
+
+def message(**fields: Any) -> dict[str, Any]:
+    """The body of a reply whose message has these fields."""
+    return {"choices": [{"message": {"role": "assistant", **fields}, "finish_reason": "stop"}]}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        message(content=FACT),
+        message(content=[{"type": "text", "text": FACT[:20]}, {"type": "text", "text": FACT[20:]}]),
+        message(content=None, tool_calls=[{"function": {"name": "Fact", "arguments": FACT}}]),
+        message(content="Calling.", tool_calls=[{"function": {"name": "Fact", "arguments": json.loads(FACT)}}]),
+    ],
+)
+def test_a_reply_is_found_wherever_it_stands(body: dict[str, Any]) -> None:
+    """Text, text in parts, and a call's arguments, as a string or as an object, are the same reply."""
+    assert hear(body, Fact).record == Fact(statement='Port 8080 {is} "open"')
+
+
+@pytest.mark.parametrize(
+    "body", [{}, {"choices": []}, {"choices": [None]}, {"choices": "?"}, message(), message(content="")]
+)
+def test_a_reply_of_nothing_is_told_apart(body: dict[str, Any]) -> None:
+    """A reply without a choice, a message or a word is a failure of the endpoint, not of the model."""
+    with pytest.raises(Failed, match="empty"):
+        hear(body, Fact)
+
+
+def test_half_a_character_harms_nobody() -> None:
+    """Half a surrogate pair, which JSON can carry, makes a reply that can be kept or refused like any other."""
+    for body in (message(content='{"statement": "\ud800"}'), message(refusal="\ud800", content="\ud800")):
+        heard = hear(body, Fact)
+        assert f"{heard.text}{heard.detail}".encode()
 
 
 @pytest.mark.parametrize(
