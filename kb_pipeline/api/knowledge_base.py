@@ -4,7 +4,7 @@ Every verb reads the settings as they are now, so an edited ``sources.yaml`` nee
 """
 
 import gc
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -12,20 +12,27 @@ from pathlib import Path
 from typing import Any, cast
 
 from kb_pipeline import settings as settings_
-from kb_pipeline.api.opening import Opened
+from kb_pipeline.api.costs import costs, prompt_rows
+from kb_pipeline.api.estimating import forecast
+from kb_pipeline.api.opening import LEDGER, REJECTS, Opened
 from kb_pipeline.api.reporting import build_report
 from kb_pipeline.api.views import document_view, item_view, overview
 from kb_pipeline.checks import CHECKS
+from kb_pipeline.engines.openai import OpenAi
 from kb_pipeline.errors import NotFound, SourceUnavailable
 from kb_pipeline.query.search import search as search_
 from kb_pipeline.records import (
+    UNCLASSIFIED,
     BuildReport,
+    CostRow,
     DocumentView,
+    Estimate,
     EvalResult,
     Finding,
     ItemView,
     Overview,
     Project,
+    PromptRow,
     Scope,
     SearchResult,
     StageReport,
@@ -93,12 +100,14 @@ def shared(root: Path) -> "KnowledgeBase":
 class KnowledgeBase:
     """The knowledge base below ``root``, opened with the settings as they are now.
 
-    Raises ``SettingsError`` that lists every mistake of ``sources.yaml`` and ``taxonomy.yaml``.
+    Raises ``SettingsError`` that lists every mistake of ``sources.yaml`` and ``taxonomy.yaml``, ``StoreError`` where a
+    newer program wrote ``kb/``.
     """
 
     def __init__(self, root: Path, environ: Mapping[str, str] | None = None) -> None:
         self.settings: Settings = settings_.load(root, environ, check_types)
         self.kb = Kb(self.settings.root)
+        self.kb.schema()
         self._lease = self.kb.cache / "build.lock"
         self._opened = Opened(self.settings, self.kb)
         self.world = self._opened.world
@@ -216,12 +225,22 @@ class KnowledgeBase:
     ) -> SearchResult:
         """The ``k`` best hits for ``query``, within ``scope`` and ``project``, from the live generation."""
         wanted = scope or Scope()
+        self._known("source", wanted.sources, [s.id for s in self.settings.sources])
+        categories = [c.name for c in self.settings.taxonomy.categories]
+        self._known("category", wanted.categories, [*categories, UNCLASSIFIED])
         chosen = project or self.settings.default_project
         if chosen:
             members = self._project(chosen).sources
             sources = tuple(s for s in members if not wanted.sources or s in wanted.sources)
             wanted = wanted.model_copy(update={"sources": sources or ("",)})
         return search_(query, self._opened.reader, scope=wanted, k=k)
+
+    def _known(self, noun: str, wanted: Iterable[str], known: Sequence[str]) -> None:
+        """Raise ``NotFound`` for a name that is none: a filter that nothing can pass must not look like no result."""
+        for name in set(wanted) - set(known):
+            raise NotFound(
+                f"there is no {noun} '{name}'.", where="search", cure=f"Known: {', '.join(known) or 'none'}."
+            )
 
     def _project(self, name: str) -> Project:
         projects = {p.id: p for p in self.settings.projects}
@@ -233,7 +252,23 @@ class KnowledgeBase:
     def show(self, name: str) -> ItemView | DocumentView:
         """An item by its id or alias, or a document by its id."""
         run = self._run()
-        return item_view(run, name) if name.startswith("kb_") else document_view(run, name)
+        return item_view(run, name) if name.startswith("kb_") else document_view(run, name, self._opened.log(REJECTS))
+
+    def estimate(self, only: frozenset[str] = frozenset(), *, full: bool = False) -> Estimate:
+        """What the next build would ask of models, by stage, as ranges. Sources are read, no model is asked."""
+        self.stale(only)
+        endpoint, opened = self.settings.endpoint, self._opened.endpoint
+        if endpoint is None or opened is None or not isinstance(self.world.engine, OpenAi):
+            return Estimate()
+        return forecast(self._run(full=full), opened.client, endpoint, only)
+
+    def costs(self, by: str = "stage") -> list[CostRow]:
+        """What models cost so far on this machine, by ``stage``, ``source``, ``model`` or ``day``."""
+        return costs(self._opened.log(LEDGER), by)
+
+    def prompts(self) -> list[PromptRow]:
+        """The prompts in use, and how much of what is on disk was made with other ones."""
+        return prompt_rows(self._run())
 
     def status(self) -> Overview:
         """The state of every source, stage and generation."""
@@ -259,7 +294,7 @@ class KnowledgeBase:
         if wanted is None or wanted not in index.generations():
             retained = ", ".join(index.generations()) or "none"
             raise NotFound(
-                f"there is no generation '{wanted or 'before the live one'}'.",
+                "there is no such generation." if wanted else "there is no generation before the live one.",
                 where="kb rollback",
                 cure=f"Retained generations: {retained}.",
             )

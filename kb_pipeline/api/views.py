@@ -1,9 +1,9 @@
 """What a person wants to see: an item with its proofs, a document with its items, the state of it all. Reads only."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from kb_pipeline.errors import NotFound, StoreError
 from kb_pipeline.records import (
@@ -19,6 +19,7 @@ from kb_pipeline.records import (
     Overview,
     Passage,
     RawEntry,
+    Refused,
     Reject,
     Source,
     SourceStatus,
@@ -74,8 +75,11 @@ def _passages(run: Run, item: Item) -> Iterator[Passage]:
         )
 
 
-def document_view(run: Run, doc_id: str) -> DocumentView:
-    """The document of that id. Raises ``NotFound`` that says why a known one has no text."""
+def document_view(run: Run, doc_id: str, refused: Iterable[Mapping[str, Any]] = ()) -> DocumentView:
+    """The document of that id; ``refused`` are logged replies, of which those about it are shown.
+
+    Raises ``NotFound`` that says why a known one has no text.
+    """
     document = _document(run, doc_id)
     if document is None:
         raise _no_document(run, doc_id)
@@ -90,8 +94,16 @@ def document_view(run: Run, doc_id: str) -> DocumentView:
     ]
     rejects = tuple(r for extraction in _extractions(run, doc_id) for r in extraction.rejects)
     return DocumentView(
-        meta=document.meta, text=document.text, items=tuple(sorted(briefs, key=lambda b: b.start)), rejects=rejects
+        meta=document.meta,
+        text=document.text,
+        items=tuple(sorted(briefs, key=lambda b: b.start)),
+        rejects=rejects,
+        refused=tuple(_refused(line) for line in refused if line.get("document") == doc_id),
     )
+
+
+def _refused(line: Mapping[str, Any]) -> Refused:
+    return Refused.model_validate({name: str(line.get(name, "")) for name in Refused.model_fields})
 
 
 def _no_document(run: Run, doc_id: str) -> NotFound:
@@ -114,7 +126,8 @@ def overview(run: Run, stale: Stale, root: Path) -> Overview:
     per_source = Counter(s for c in clusters for s in {o.doc_id.partition("/")[0] for o in c.occurrences})
     live, pinned = index.live(), index.pinned()
     rows: Mapping[str, int] = {}
-    if live:
+    fault = index.fault()
+    if live and not fault:
         with index.snapshot() as snapshot:
             rows = snapshot.count()
     return Overview(
@@ -137,7 +150,7 @@ def overview(run: Run, stale: Stale, root: Path) -> Overview:
         rows=rows,
         items={"active": rows.get("item", 0), "clusters": len(clusters), "published": len(run.kb.manifest("tags"))},
         quarantine=tuple(quarantine(run)),
-        warnings=tuple(line["warning"] for line in run.kb.logged("last_build")),
+        warnings=(*filter(None, (fault,)), *(line["warning"] for line in run.kb.logged("last_build"))),
     )
 
 

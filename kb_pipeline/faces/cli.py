@@ -76,6 +76,9 @@ def build(
         list[str] | None, typer.Option(metavar="SOURCE", help="Confirm that a source lost most of its documents.")
     ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Fail also when anything is quarantined.")] = False,
+    estimate: Annotated[
+        bool, typer.Option("--estimate", help="Build nothing: tell what models would be asked, and what it costs.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Compile what changed, and only that.
@@ -85,6 +88,10 @@ def build(
     from kb_pipeline.faces import building, rendering
 
     base = _open(root)
+    if estimate:
+        expected = base.estimate(frozenset(source or ()), full=full)
+        _print(expected) if as_json else rendering.estimate(expected)
+        return
     with rendering.listening(quiet=as_json) as listener:
         report = building.build(
             base,
@@ -211,6 +218,31 @@ def sql(
 
     columns, rows = _open(root).sql(query)
     _print([dict(zip(columns, row, strict=True)) for row in rows]) if as_json else rendering.table(columns, rows)
+
+
+@app.command()
+def prompts(root: Root = None, as_json: Json = False) -> None:
+    """The prompts in use with version and model, and how much was made with an older one."""
+    from kb_pipeline.faces import rendering
+
+    found = _open(root).prompts()
+    _print([row.model_dump(mode="json") for row in found]) if as_json else rendering.prompts(found)
+
+
+@app.command()
+def cost(
+    by: Annotated[str, typer.Option("--by", help="stage, source, model or day.")] = "stage",
+    root: Root = None,
+    as_json: Json = False,
+) -> None:
+    """What models cost so far on this machine.
+
+    Examples: kb cost · kb cost --by day
+    """
+    from kb_pipeline.faces import rendering
+
+    found = _open(root).costs(by)
+    _print([row.model_dump(mode="json") for row in found]) if as_json else rendering.costs(found)
 
 
 @app.command()

@@ -14,12 +14,16 @@ from rich.text import Text
 from kb_pipeline.api import Listener
 from kb_pipeline.records import (
     BuildReport,
+    CostRow,
     DocumentView,
+    Estimate,
     EvalResult,
     Finding,
     ItemView,
     Overview,
     Passage,
+    PromptRow,
+    Range,
     SearchResult,
     SourceStatus,
 )
@@ -62,6 +66,67 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     for row in rows:
         shown.add_row(*(Text("" if value is None else str(value)) for value in row))
     _OUT.print(shown, soft_wrap=False)
+
+
+def estimate(found: Estimate) -> None:
+    """What would be asked, by stage, and the sum."""
+    if not found.rows:
+        _OUT.print("no model would be asked")
+        return
+    rows = [
+        [r.stage, r.task, r.model, _range(r.calls), _range(r.tokens_in), _range(r.tokens_out), _dollars(r.usd)]
+        for r in found.rows
+    ]
+    sums = [
+        Range(low=sum(r.low for r in ranges), high=sum(r.high for r in ranges))
+        for ranges in zip(*((r.calls, r.tokens_in, r.tokens_out) for r in found.rows), strict=True)
+    ]
+    priced = [r.usd for r in found.rows if r.usd]
+    total = (sum(low for low, _ in priced), sum(high for _, high in priced)) if len(priced) == len(rows) else None
+    columns = ["stage", "task", "model", "calls", "tokens in", "tokens out", "price"]
+    table(columns, [*rows, ["all", "", "", *map(_range, sums), _dollars(total)]])
+    _OUT.print("Nothing was sent. Repairs of replies and what is tried again after a fault come on top.")
+
+
+def _range(found: Range) -> str:
+    return f"{found.low:,}" if found.low == found.high else f"{found.low:,} to {found.high:,}"
+
+
+def _dollars(found: tuple[float, float] | None) -> str:
+    return "not known" if found is None else f"${found[0]:.4f} to ${found[1]:.4f}"
+
+
+def costs(rows: Sequence[CostRow]) -> None:
+    """What calls came to, a row a name."""
+    if not rows:
+        _OUT.print("no model was asked on this machine")
+        return
+    columns = ["", "calls", "failed", "tokens in", "cached", "tokens out", "seconds", "price"]
+    table(
+        columns,
+        [
+            [
+                r.name,
+                r.calls,
+                r.failed,
+                f"{r.tokens_in:,}",
+                f"{r.tokens_cached:,}",
+                f"{r.tokens_out:,}",
+                f"{r.seconds:.1f}",
+                "not known" if r.usd is None else f"${r.usd:.4f}",
+            ]
+            for r in rows
+        ],
+    )
+
+
+def prompts(rows: Sequence[PromptRow]) -> None:
+    """The prompts in use."""
+    if not rows:
+        _OUT.print("the engine in use asks no model, so it has no prompts")
+        return
+    columns = ["prompt", "stage", "version", "model", "artefacts", "made with an older one"]
+    table(columns, [[r.name, r.stage, r.version, r.model, r.artefacts, r.older] for r in rows])
 
 
 def build_report(report: BuildReport) -> None:
@@ -146,6 +211,11 @@ def shown(found: ItemView | DocumentView) -> None:
         _OUT.print(Text(f"warning: {warning}", style="yellow"))
     _OUT.print(f"\n{len(found.items)} items, {len(found.rejects)} passages that are none")
     table(["at", "id", "category", "statement"], [[b.start, b.id, b.category, b.statement] for b in found.items])
+    for reject in (r for r in found.rejects if r.quarantined):
+        _OUT.print(Text(f"quarantined: {reject.reason} ({reject.detail}): {reject.excerpt}", style="yellow"))
+    for reply in found.refused:
+        _OUT.print(Text(f"{reply.at} {reply.task} by {reply.model}: {reply.outcome}, {reply.detail}", style="yellow"))
+        _OUT.print(Text(reply.reply))
 
 
 def _item(found: ItemView) -> None:

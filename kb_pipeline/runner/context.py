@@ -65,6 +65,17 @@ class Run:
         """The stamp of a stage (and source); empty where it never ran here."""
         return self.stamps.get(_name(stage, source), {})
 
+    @cached_property
+    def asked(self) -> dict[str, dict[str, str]]:
+        """By recipe, the version of each of the engine's tasks in it: prompt and model, where it has them."""
+        return dict(self.kb.state("asked"))
+
+    def keep_asked(self, stage: Stage) -> None:
+        """Record what the recipe of ``stage`` stands for, so that it can be told when another one is in use."""
+        if stage.tasks:
+            self.asked[self.recipe(stage)] = {task: self.world.engine.version(task) for task in stage.tasks}
+            self.kb.keep_state("asked", self.asked)
+
     def keep_stamp(self, stage: str, source: str | None, stamp: Stamp) -> None:
         """Record a stamp, on disk at once."""
         self.stamps[_name(stage, source)] = stamp

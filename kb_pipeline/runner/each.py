@@ -60,6 +60,7 @@ class _Pass:
         self.above = self.run.kb.manifest(self.stage.needs[0], self.source.id)
         self.manifest = self.run.kb.manifest(self.stage.name, self.source.id)
         self.recipe = self.run.recipe(self.stage)
+        self.run.keep_asked(self.stage)
 
     def plan(self) -> tuple[list[Entry], list[str]]:
         """Upstream entries that must be made (again), and keys that have nothing upstream any more."""

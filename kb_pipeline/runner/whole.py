@@ -110,6 +110,7 @@ class _Pass:
     def __init__(self, run: Run, stage: Stage) -> None:
         self.run, self.stage = run, stage
         self.recipe = run.recipe(stage)
+        run.keep_asked(stage)
         self.upstream = run.upstream(stage)
         self.inputs = Upstream(run, stage.needs)
         self.recorded = run.kb.manifest(stage.name)

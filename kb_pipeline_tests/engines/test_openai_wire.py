@@ -4,8 +4,9 @@ import json
 import shutil
 import subprocess
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,6 +23,8 @@ class Wired:
 
     cli: Cli
     endpoint: FakeEndpoint
+    estimate: list[dict[str, Any]] = field(default_factory=list)
+    asked: int = 0
 
 
 @pytest.fixture(scope="module")
@@ -42,15 +45,18 @@ def first(endpoint: FakeEndpoint, tmp_path_factory: pytest.TempPathFactory) -> W
     root = new_root(tmp_path_factory.mktemp("wired") / "base", DOCUMENTS, notes="notes", handbook="handbook")
     (root / "taxonomy.yaml").write_text(TAXONOMY)
     cli = command_line(root, endpoint)
+    estimate = cli.json("build", "--estimate")["rows"]
+    before = endpoint.count()
+    assert before == 0
     cli.build()
-    return Wired(cli, endpoint)
+    return Wired(cli, endpoint, estimate, endpoint.count())
 
 
 @pytest.fixture
 def wired(first: Wired, tmp_path: Path) -> Wired:
     """A copy of the built knowledge base."""
     root = Path(shutil.copytree(first.cli.root, tmp_path / "base"))
-    return Wired(command_line(root, first.endpoint), first.endpoint)
+    return replace(first, cli=command_line(root, first.endpoint))
 
 
 def test_a_build_over_the_wire_publishes_what_is_proven(wired: Wired) -> None:
@@ -63,6 +69,36 @@ def test_a_build_over_the_wire_publishes_what_is_proven(wired: Wired) -> None:
     assert wired.cli.hits("gateway drops a request")[0]["kind"] == "item"
     assert wired.cli.json("eval")[-1]["counts"]["questions"] > 0
     assert not [p for p in wired.cli.root.rglob("*") if p.is_file() and b"sk-secret" in p.read_bytes()]
+
+
+def test_an_estimate_holds_what_is_then_counted(wired: Wired) -> None:
+    """Before anything is sent, calls, tokens and price are told by stage as ranges that hold what the server counts."""
+    spent = {row["name"]: row for row in wired.cli.json("cost")}
+    for row in wired.estimate:
+        counted = spent.pop(row["stage"], {"calls": 0, "tokens_in": 0, "tokens_out": 0, "usd": 0.0})
+        for name in ("calls", "tokens_in", "tokens_out"):
+            assert row[name]["low"] <= counted[name] <= row[name]["high"], (row["stage"], name)
+        assert row["usd"][0] <= counted["usd"] <= row["usd"][1]
+    assert not spent
+    low, high = (sum(row["calls"][end] for row in wired.estimate) for end in ("low", "high"))
+    assert low <= wired.asked <= high
+    assert wired.cli.json("build", "--estimate")["rows"] == []
+
+
+def test_costs_and_prompts_are_told(wired: Wired) -> None:
+    """What was asked is in the ledger by stage, source, model and day, and every prompt with what it made."""
+    rows = {by: wired.cli.json("cost", "--by", by) for by in ("stage", "source", "model", "day")}
+    assert {sum(row["calls"] for row in found) for found in rows.values()} == {wired.asked}
+    assert {row["name"] for row in rows["model"]} == {MODEL}
+    assert {"notes", "handbook"} <= {row["name"] for row in rows["source"]}
+    prompts = {row["name"]: row for row in wired.cli.json("prompts")}
+    assert prompts["extract"]["artefacts"] == len(DOCUMENTS)
+    assert {row["older"] for row in prompts.values()} == {0}
+    other = Cli(wired.cli.root, **{**wired.cli.environ, "KB_LLM_MODEL_TAG": "gpt-4o"})
+    changed = {row["name"]: row for row in other.json("prompts")}
+    assert changed["tag"]["older"] == changed["tag"]["artefacts"] == len(wired.cli.items())
+    assert changed["extract"]["older"] == 0
+    assert "usage" not in wired.cli.run("cost", "--by", "mood", code=2).stdout
 
 
 def test_a_rebuild_and_a_clone_call_nobody(wired: Wired, tmp_path: Path) -> None:
@@ -125,4 +161,7 @@ def test_a_reply_that_was_refused_is_kept_for_a_look(endpoint: FakeEndpoint, tmp
     cli.build()
     lines = [json.loads(line) for line in (root / "kb/logs/rejects.jsonl").read_text().splitlines()]
     assert [line["outcome"] for line in lines] == ["refused"]
-    assert any(r["reason"] == "model-refused" for r in cli.json("show", "notes/limits.md")["rejects"])
+    shown = cli.json("show", "notes/limits.md")
+    assert any(r["reason"] == "model-refused" for r in shown["rejects"])
+    assert [(r["task"], r["outcome"]) for r in shown["refused"]] == [("extract", "refused")]
+    assert "model-refused" in cli.run("show", "notes/limits.md").stdout
