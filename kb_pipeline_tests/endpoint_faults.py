@@ -88,7 +88,7 @@ SPOILING: Mapping[str, Callable[[Answer], Answer]] = {
 }
 
 REFUSING: Mapping[str, Callable[[float], Answer]] = {
-    "401": lambda _: error(401, "Incorrect API key provided", code="invalid_api_key"),
+    "401": lambda _: error(401, "Incorrect API key provided: sk-not-to-be-seen", code="invalid_api_key"),
     "404": lambda _: error(404, "The model does not exist", code="model_not_found"),
     "quota": lambda _: error(429, "You exceeded your current quota", code="insufficient_quota"),
     "429": lambda wait: error(429, "Rate limit reached", headers={"Retry-After": f"{wait:g}"}),
@@ -96,6 +96,7 @@ REFUSING: Mapping[str, Callable[[float], Answer]] = {
     "500": lambda _: error(500, "The server had an error"),
     "503": lambda _: error(503, "Loading model"),
     "html": lambda _: Answer(502, b"<html><body>Bad gateway</body></html>", {"Content-Type": "text/html"}),
+    "error_in_200": lambda _: Answer(200, b'{"error": {"code": 502, "message": "Upstream"}}', {}),
     "not_json": lambda _: Answer(200, b"<html>Welcome to this hotspot</html>", {"Content-Type": "text/html"}),
     "context": lambda _: error(400, "maximum context length is 100 tokens", code="context_length_exceeded"),
     "filtered": lambda _: error(400, "The response was filtered", code="content_filter"),

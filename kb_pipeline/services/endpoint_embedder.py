@@ -88,7 +88,7 @@ class EndpointEmbedder:
         most = Tokens(sum(map(estimate, texts)))
         await self._pace.turn(most.total)
         held = await self._ledger.room(self._endpoint.embed_model, most)
-        began, outcome, spent = time.monotonic(), "cancelled", Tokens()
+        began, outcome, detail, spent = time.monotonic(), "cancelled", "", Tokens()
         try:
             # An empty text is refused by some servers; its vector means nothing anyway.
             request = {"model": self._endpoint.embed_model, "input": [text or " " for text in texts]}
@@ -98,13 +98,14 @@ class EndpointEmbedder:
             outcome = "ok"
             return vectors
         except Failed as failed:
-            outcome = failed.kind
+            outcome, detail = failed.kind, failed.detail
             raise
         finally:
             self._pace.correct(most.total, spent.total)
             at = self._clock.now().strftime("%Y-%m-%dT%H:%M:%SZ")
-            line = {"at": at, "task": "embed", "source": "", "document": "", "prompt": "", "rung": ""}
-            held.settle(spent, {**line, "seconds": round(time.monotonic() - began, 3), "outcome": outcome})
+            line: dict[str, Any] = {"at": at, "task": "embed", "source": "", "document": "", "prompt": "", "rung": ""}
+            line |= {"seconds": round(time.monotonic() - began, 3), "outcome": outcome, "detail": detail}
+            held.settle(spent, line)
 
     def _error(self, failed: Failed) -> KbError:
         if failed.kind in {"long", "filtered"}:

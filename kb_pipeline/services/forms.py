@@ -1,6 +1,7 @@
 """Which form of request an endpoint takes, tried once and remembered. Asks nothing itself."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Protocol
 
@@ -9,6 +10,7 @@ from kb_pipeline.rules.ids import digest_json
 from kb_pipeline.services.ladder import RUNGS, Form, strict_schema
 
 _NAME = "endpoint"
+_HOPELESS = 3
 
 
 class Memory(Protocol):
@@ -31,6 +33,7 @@ class Forms:
             form = _form(value)
             if form is not None:
                 self._forms[name] = form
+        self._missed: Counter[str] = Counter()
         self._learning: dict[str, asyncio.Lock] = {}
 
     def known(self, model: str) -> bool:
@@ -45,13 +48,19 @@ class Forms:
         """Held by the one who finds out, so that not everybody does."""
         return self._learning.setdefault(model, asyncio.Lock())
 
-    def learn(self, model: str, shape: type[Record], form: Form, *, keep: bool = True) -> None:
-        """Remember that a form was answered; without ``keep`` only as long as this process lives."""
+    def learn(self, model: str, shape: type[Record], form: Form) -> None:
+        """Remember that a form was answered."""
         if form == self.of(model, shape) and self.known(model):
             return
         self._forms[self._special(model, shape) if self.known(model) else self._general(model)] = form
-        if keep:
-            self._memory.keep_state(_NAME, {name: vars(form) for name, form in sorted(self._forms.items())})
+        self._memory.keep_state(_NAME, {name: vars(form) for name, form in sorted(self._forms.items())})
+
+    def missed(self, model: str) -> None:
+        """Count a question that no form got an answer to. After three of them the loosest form is taken, as long as
+        this process lives, so that not every question climbs down the whole ladder alone."""
+        self._missed[model] += 1
+        if self._missed[model] >= _HOPELESS:
+            self._forms.setdefault(self._general(model), Form(RUNGS[-1]))
 
     def _general(self, model: str) -> str:
         return f"{self._base_url} {model}"

@@ -15,14 +15,13 @@ from dataclasses import dataclass, field
 from threading import Event
 from typing import Any, TypeVar, cast
 
-from pydantic import ValidationError
-
 from kb_pipeline.errors import EndpointUnusable, KbError, ModelError, RunStopped, SettingsError
 from kb_pipeline.prompts import render
 from kb_pipeline.records import Ask, Record
 from kb_pipeline.rules.ids import digest_json
 from kb_pipeline.services.background import Background
 from kb_pipeline.services.forms import Forms, Memory
+from kb_pipeline.services.kept import facts, model_error, replayed, written
 from kb_pipeline.services.ladder import Form, Heard, Outcome, Turn, hear, request, strict_schema
 from kb_pipeline.services.ledger import Ledger, Tokens, estimate
 from kb_pipeline.services.limits import Pace
@@ -41,13 +40,6 @@ _PATIENCE = 5  # questions in a row that nobody answered, after which nobody is 
 _TOKENS_A_MESSAGE = 16
 # Failures that asking again would not mend.
 _FINAL: Mapping[str, Outcome] = {"long": "cut", "filtered": "refused", "empty": "invalid"}
-_CURE = {
-    "cut": "The chunk is halved; a higher token limit would help too.",
-    "refused": "Nothing can be done but asking another model.",
-    "invalid": "kb/logs/rejects.jsonl holds the reply; a larger model may do better.",
-    "unavailable": "Run the build again: it goes on from here.",
-}
-
 _DOWN = "Check that it runs, KB_LLM_BASE_URL (most end in /v1), KB_LLM_API_KEY and KB_LLM_MODEL; then build again."
 _ENDED = {
     "timeout": "Raise KB_LLM_TIMEOUT or lower KB_LLM_CONCURRENCY; then build again.",
@@ -114,7 +106,7 @@ class ModelClient:
     def kept(self, ask: Ask, shape: type[R]) -> R | ModelError | None:
         """The kept reply to ``ask``, or None where it would be sent."""
         text = self._replies.get(self.key(ask, shape))
-        return _replayed(text, ask, shape) if text is not None else None
+        return replayed(text, ask, shape) if text is not None else None
 
     def ask(self, asks: Sequence[Ask], shape: type[R]) -> Iterator[R | ModelError]:
         """One validated reply an ask, in order, asked side by side; a ``ModelError`` in place of one that failed.
@@ -129,7 +121,7 @@ class ModelClient:
         for key, ask in zip(keys, asks, strict=True):
             if key not in known and key not in todo:
                 text = self._replies.get(key)
-                result = _replayed(text, ask, shape) if text is not None else None
+                result = replayed(text, ask, shape) if text is not None else None
                 if result is None:
                     todo[key] = ask
                 else:
@@ -200,26 +192,21 @@ class ModelClient:
             if failed.kind not in _FINAL:
                 raise
             heard = Heard(_FINAL[failed.kind], "", detail=failed.detail)
-        kept: dict[str, Any] = {"task": ask.task, "model": self.model(ask.task), "prompt": ask.version}
-        if heard.record is not None:
-            kept |= {"outcome": "ok", "reply": heard.record.model_dump(mode="json")}
-        else:
-            kept |= {"outcome": heard.outcome, "detail": heard.detail}
-            if heard.outcome != "cut":  # whoever asked may halve the question
-                self._reject({**self._about(ask), **kept, "key": key, "reply": heard.text})
-        text = json.dumps(kept, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-        await asyncio.to_thread(self._replies.put, key, text)
-        return heard.record if heard.record is not None else _error(heard.outcome, heard.detail, ask)
+        told = facts(heard, ask, self.model(ask.task))
+        if heard.outcome in {"refused", "invalid"}:  # who asked for what was cut may halve the question
+            self._reject({**self._about(ask), **told, "key": key, "reply": heard.text})
+        await asyncio.to_thread(self._replies.put, key, written(told))
+        return heard.record if heard.record is not None else model_error(heard.outcome, heard.detail, ask)
 
     def _given_up(self, ask: Ask, failed: Failed) -> ModelError:
         """Why a question has no reply. Raises ``EndpointUnusable`` where the next one would have none either."""
         if failed.kind in {"unsupported", "parameter"}:  # not kept: another release of the server may take it
-            return _error("invalid", failed.detail, ask)
+            return model_error("invalid", failed.detail, ask)
         self._unanswered += 1
         if failed.kind == "unusable" or self._unanswered >= self._patience:
             what = f"the endpoint does not answer: {failed.detail}."
             raise EndpointUnusable(what, where=self._endpoint.base_url, cure=_ENDED.get(failed.kind, _DOWN))
-        return _error("unavailable", failed.detail, ask)
+        return model_error("unavailable", failed.detail, ask)
 
     async def _converse(self, ask: Ask, shape: type[Record]) -> Heard:
         """Ask in the form that the endpoint takes, finding it out where it is not known; one repair turn."""
@@ -244,7 +231,7 @@ class ModelClient:
         if heard.record is not None:
             self._forms.learn(model, shape, form)
         elif heard.outcome == "invalid" and not proven:
-            self._forms.learn(model, shape, form, keep=False)
+            self._forms.missed(model)
         return heard
 
     async def _repaired(self, ask: Ask, turn: Turn, form: Form, heard: Heard) -> Heard:
@@ -267,23 +254,28 @@ class ModelClient:
         held = await self.ledger.room(turn.model, most)
         began = time.monotonic()
         slow = asyncio.get_running_loop().call_later(_SLOW, self._name_slow, ask, turn.model)
-        outcome, spent = "cancelled", Tokens(most.sent)
+        outcome, detail, spent = "cancelled", "", Tokens(most.sent)
         try:
             reply = await self._wire.chat(body)
             spent = tokens_of(reply) or Tokens(most.sent, estimate(json.dumps(reply.get("choices"))))
             outcome = "empty"
             heard = hear(reply, turn.shape)
-            outcome = heard.outcome
+            outcome, detail = heard.outcome, heard.detail
             return heard
         except Failed as failed:
             if failed.kind not in {"timeout", "empty"}:  # who hung may have thought, and what was thought is paid
                 spent = Tokens()
-            outcome = failed.kind
+            outcome, detail = failed.kind, failed.detail
             raise
         finally:
             slow.cancel()
             self._pace.correct(most.total, spent.total)
-            line = {"rung": form.rung, "seconds": round(time.monotonic() - began, 3), "outcome": outcome}
+            line = {
+                "rung": form.rung,
+                "seconds": round(time.monotonic() - began, 3),
+                "outcome": outcome,
+                "detail": detail,
+            }
             held.settle(spent, {**self._about(ask), **line})
 
     def _name_slow(self, ask: Ask, model: str) -> None:
@@ -301,18 +293,3 @@ def _other(form: Form, failed: Failed, proven: bool) -> Form | None:
         return form.without(failed.parameter) or form.below
     crashed = failed.kind == "fault" and not proven and failed.detail.startswith("HTTP 500")
     return form.below if failed.kind == "unsupported" or crashed else None
-
-
-def _replayed(text: str, ask: Ask, shape: type[R]) -> R | ModelError | None:
-    """What a kept reply says; None where it cannot be read any more."""
-    kept = json.loads(text)
-    if kept.get("outcome") in {"cut", "refused", "invalid"}:
-        return _error(kept["outcome"], str(kept.get("detail", "")), ask)
-    try:
-        return shape.model_validate_json(json.dumps(kept.get("reply")))
-    except ValidationError:
-        return None
-
-
-def _error(code: str, detail: str, ask: Ask) -> ModelError:
-    return ModelError(f"{ask.task}: {detail}.", where=ask.doc_id, cure=_CURE[code], code=code)

@@ -102,7 +102,18 @@ class Wire:
             raise self._refusal(error) from error
         except openai.APIConnectionError as error:
             raise Failed("fault", f"the connection failed ({self._shown(str(error.__cause__ or error))})") from error
-        return _object(raw.text)
+        return self._object(raw.text)
+
+    def _object(self, text: str) -> Mapping[str, Any]:
+        try:
+            body = json.loads(text)
+        except ValueError as error:
+            raise Failed("fault", "the reply is not JSON") from error
+        if not isinstance(body, dict):
+            raise Failed("fault", "the reply is not a JSON object")
+        if body.get("error") and not (body.get("choices") or body.get("data")):  # some gateways put errors into a 200
+            raise Failed("fault", self._shown(f"the reply is an error: {body['error']}"))
+        return cast(Mapping[str, Any], body)
 
     def _refusal(self, error: Any) -> Failed:
         told = error.body if isinstance(error.body, dict) else {}
@@ -121,16 +132,6 @@ class Wire:
         """A server's words, short and without the key, which some servers repeat."""
         key = self._endpoint.api_key.get_secret_value()
         return (text.replace(key, "…") if key else text)[:_SHOWN]
-
-
-def _object(text: str) -> Mapping[str, Any]:
-    try:
-        body = json.loads(text)
-    except ValueError as error:
-        raise Failed("fault", "the reply is not JSON") from error
-    if not isinstance(body, dict):
-        raise Failed("fault", "the reply is not a JSON object")
-    return cast(Mapping[str, Any], body)
 
 
 def tokens_of(body: Mapping[str, Any]) -> Tokens | None:

@@ -58,14 +58,14 @@ def test_a_form_that_is_ignored_is_left(tmp_path: Path) -> None:
 
 
 def test_a_model_that_knows_no_shape_is_asked_in_the_last_form(tmp_path: Path) -> None:
-    """Who answers in prose on every rung is put aside, and the next question does not climb down again; a new process
-    tries from the top.
+    """Who answers in prose on every rung is put aside, and after three questions nobody climbs down any more; a new
+    process tries from the top.
     """
     with desk(tmp_path) as made:
         made.endpoint.fault("prose", times=99)
-        results = made.ask("a", "b", concurrency=1)
-        assert [isinstance(r, ModelError) and r.code for r in results] == ["invalid", "invalid"]
-        assert [call["rung"] for call in made.endpoint.calls()] == [*RUNGS, "prompt", "prompt", "prompt"]
+        results = made.ask(*"abcd", concurrency=1)
+        assert [isinstance(r, ModelError) and r.code for r in results] == ["invalid"] * 4
+        assert [call["rung"] for call in made.endpoint.calls()] == [*RUNGS, "prompt"] * 3 + ["prompt", "prompt"]
         assert made.memory.values == {}
 
 

@@ -64,6 +64,7 @@ PASSING = [
     "500",
     "503",
     "html",
+    "error_in_200",
     "not_json",
     "reset",
     "truncated_body",
