@@ -15,6 +15,8 @@ from kb_pipeline.services.endpoint import OpenEndpoint, open_endpoint
 from kb_pipeline.settings import Endpoint, Settings
 from kb_pipeline.store.replies import Replies
 from kb_pipeline.store.vectors import VectorCache
+from kb_pipeline_tests.driving import compile_all, new_root
+from kb_pipeline_tests.driving import opened as driven
 from kb_pipeline_tests.endpoint import FakeEndpoint, hashed_vectors, serve
 from kb_pipeline_tests.fakes import FixedClock
 from kb_pipeline_tests.services.asking import Kept
@@ -121,3 +123,30 @@ def test_the_settings_choose_the_embedder() -> None:
     endpoint = Endpoint(base_url="http://localhost:1/v1", model="m")
     assert embedder_of(Settings(Path(), endpoint=endpoint)) == "minilm"
     assert embedder_of(Settings(Path(), endpoint=endpoint.model_copy(update={"embed_model": "v"}))) == "endpoint"
+
+
+NOTES = {
+    "notes/queue.md": "# Queue\n\nThe ingest queue holds at most 500 jobs. A job waits 30 seconds before a retry.\n",
+    "notes/limits.md": "# Limits\n\nThe API allows 60 requests per minute per key. Uploads over 20 MB are refused.\n",
+}
+
+
+def test_another_embedding_model_embeds_anew_and_nothing_else(server: FakeEndpoint, tmp_path: Path) -> None:
+    """A change of ``KB_EMBED_MODEL`` reads no document again and asks no other model; its index answers with the new
+    vectors, and what every request cost stands in the stages' reports.
+    """
+    root = new_root(tmp_path / "base", NOTES)
+    environ = {"KB_LLM_BASE_URL": server.url, "KB_ENGINE": "extractive"}
+    for model in ("vectors-1", "vectors-2"):
+        before = server.count()
+        with driven(root, KB_EMBED_MODEL=model, **environ) as base:
+            reports, stale = compile_all(base)
+            assert bool(stale.sources) == (model == "vectors-1")
+            assert sum(report.calls for report in reports) == server.count() - before - 1
+            assert base.search("requests per minute").hits
+    assert {report.stage for report in reports} == {"dedup", "tags", "index", "eval", "live"}
+    assert {(call["path"], call["model"]) for call in server.calls()[before:]} == {("/v1/embeddings", "vectors-2")}
+    with driven(root, KB_EMBED_MODEL="vectors-1", **environ) as base:
+        before = server.count()
+        compile_all(base)
+        assert server.count() == before
