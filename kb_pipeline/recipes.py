@@ -58,6 +58,8 @@ def known() -> dict[str, Tree]:
 def recall(trees: Mapping[str, Sequence[Any]]) -> None:
     """Take over what an earlier process knew, for the modules whose files have the size and mtime of then."""
     for name, values in trees.items():
+        if not isinstance(values, list | tuple) or len(values) != len(Tree._fields):
+            continue
         tree = Tree(*values)
         if name not in _TREES and tree.python == _PYTHON and (tree.size, tree.mtime) == _stat(name):
             _TREES[name] = tree

@@ -218,6 +218,9 @@ class Index(Protocol):
     def live(self) -> str | None:
         """The generation that readers are served from."""
 
+    def fault(self) -> str:
+        """What is damaged of that which readers are served from, in words; empty where nothing is."""
+
     def candidate(self) -> str | None:
         """The newest complete generation."""
 

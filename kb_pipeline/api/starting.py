@@ -14,6 +14,14 @@ def init(folder: Path) -> list[str]:
     if (folder / "sources.yaml").exists():
         cure = "Choose another folder, or edit what is there."
         raise KbError("already holds a knowledge base.", where=str(folder), cure=cure, code="usage")
+    try:
+        return _make(folder)
+    except OSError as error:
+        where, cure = str(error.filename or folder), "Choose another folder, or check its permissions and free space."
+        raise KbError(f"cannot be made: {error.strerror}.", where=where, cure=cure) from error
+
+
+def _make(folder: Path) -> list[str]:
     for name in _FOLDERS:
         (folder / name).mkdir(parents=True, exist_ok=True)
     made = []

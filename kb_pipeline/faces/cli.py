@@ -1,6 +1,7 @@
 """The command line: parse, call one verb, render. Knows no stage and no store."""
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
@@ -27,6 +28,7 @@ Root = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 Sources = Annotated[list[str] | None, typer.Option("--source", "-s", metavar="SOURCE", help="Only these sources.")]
+_DEBUG = "KB_DEBUG"
 
 
 def main() -> NoReturn:
@@ -39,6 +41,16 @@ def main() -> NoReturn:
     except KeyboardInterrupt:
         typer.echo("kb: stopped; what was finished is kept.", err=True)
         sys.exit(130)
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        typer.echo(f"kb: {where}{error.strerror or error}. Check the path, its permissions and free space.", err=True)
+        sys.exit(1)
+    except Exception as error:  # nobody who types a command should meet a traceback
+        if os.environ.get(_DEBUG):
+            raise
+        kind = type(error).__name__
+        typer.echo(f"kb: unexpected {kind}: {error}. This is a fault of kb; {_DEBUG}=1 shows where.", err=True)
+        sys.exit(1)
     sys.exit(0)
 
 
@@ -188,6 +200,8 @@ def evaluation(
     found = _open(root).evaluations()
     if not found:
         raise KbError("nothing was evaluated yet.", where="kb eval", cure="Run `kb build`.", code="not-found")
+    if plot and plot.suffix != ".svg":
+        raise KbError("is no .svg file.", where=str(plot), cure="Name one: kb eval --plot trend.svg", code="usage")
     if plot:
         rendering.trend_plot(found, plot)
     _print([r.model_dump(mode="json") for r in found]) if as_json else rendering.evaluations(found)

@@ -5,7 +5,7 @@ from kb_pipeline.records import StageReport
 from kb_pipeline.runner.checking import check, checks_of, held
 from kb_pipeline.runner.context import Progress, Run, no_progress
 from kb_pipeline.runner.each import each
-from kb_pipeline.runner.fetching import fetch, forget
+from kb_pipeline.runner.fetching import fetch, forget, hide
 from kb_pipeline.runner.staleness import Stale, due, stale
 from kb_pipeline.runner.whole import whole
 from kb_pipeline.stages import PIPELINE, WHOLE
@@ -30,6 +30,8 @@ def _build(run: Run, name: str, source_id: str | None) -> StageReport:
     if not stage.per_source:
         if name == WHOLE[0]:
             forget(run)
+        if name == WHOLE[-1] and run.world.index.fault():
+            hide(run)  # the mask may be what is damaged; a pointer is set anew by the stage
         report = whole(run, stage) if due(run, name) else _unchanged(run, name)
         if name == WHOLE[-1]:
             _collect(run)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypedDict
+from typing import Any, TypedDict, cast
 
 from kb_pipeline import recipes
 from kb_pipeline.records import Source
@@ -59,7 +59,7 @@ class Run:
     @cached_property
     def stamps(self) -> dict[str, Stamp]:
         """Stamps by ``stage`` or ``stage:source``."""
-        return dict(self.kb.state("stamps"))
+        return {name: cast(Stamp, stamp) for name, stamp in self.kb.state("stamps").items() if isinstance(stamp, dict)}
 
     def stamp(self, stage: str, source: str | None = None) -> Stamp:
         """The stamp of a stage (and source); empty where it never ran here."""

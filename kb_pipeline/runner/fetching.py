@@ -106,7 +106,7 @@ class _Visit:
         for entry in self.manifest.live():
             if self.run.kb.present(entry):
                 stat = None if self.run.full else self.remembered.get(entry.key)
-                yield entry.key, RawEntry(**entry.info, stat=(stat[0], stat[1]) if stat else None)
+                yield entry.key, RawEntry(**entry.info, stat=(stat[0], stat[1]) if isinstance(stat, list) else None)
 
     def _keep(self, fetched: Fetched) -> None:
         old = self.manifest.get(fetched.path)

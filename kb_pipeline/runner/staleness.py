@@ -77,6 +77,8 @@ def _source(run: Run, source: Source, refetch: bool) -> str | None:
         return "its deletions were accepted"
     if stamp.get("recipe") != run.recipe(PIPELINE["raw"], source) and "failed" not in stamp:
         return "its entry or its connector changed"
+    if "failed" not in stamp and run.version("raw", source.id) != stamp.get("version"):
+        return "the manifest of its originals changed"
     return _fingerprint(run, source, refetch) or _partitions(run, source)
 
 
@@ -103,11 +105,11 @@ def _partitions(run: Run, source: Source) -> str | None:
         stage, stamp = PIPELINE[name], run.stamp(name, source.id)
         if not stamp:
             return f"{name} never ran here"
-        if stamp["recipe"] != run.recipe(stage):
+        if stamp.get("recipe") != run.recipe(stage):
             return f"the recipe of {name} changed"
-        if stamp["upstream"] != run.upstream(stage, source.id):
+        if stamp.get("upstream") != run.upstream(stage, source.id):
             return f"{stage.needs[0]} changed"
-        if run.version(name, source.id) != stamp["version"]:
+        if run.version(name, source.id) != stamp.get("version"):
             return f"the files of {name} changed"
     return None
 
@@ -147,14 +149,16 @@ def _stage(run: Run, name: str) -> str | None:
         return "a full check was asked for"
     if not stamp:
         return "it never ran here"
-    if stamp["recipe"] != run.recipe(stage):
+    if stamp.get("recipe") != run.recipe(stage):
         return "its recipe changed"
-    if stage.artefact and stamp["version"] != "none" and stage.artefact(run.world.index) is None:
+    if name == WHOLE[-1] and (fault := run.world.index.fault()):
+        return fault
+    if stage.artefact and stamp.get("version") != "none" and stage.artefact(run.world.index) is None:
         return "its generation is gone"
-    if stamp["upstream"] != run.upstream(stage):
+    if stamp.get("upstream") != run.upstream(stage):
         return "what it reads changed"
     if stage.artefact:
         return None
     editable = run.kb.editable(name)  # whose files are part of what it reads
     version = run.version(name) if editable else run.kb.on_disk(run.kb.manifest(name)).version()
-    return None if version == stamp["version"] else "its files changed"
+    return None if version == stamp.get("version") else "its files changed"

@@ -13,6 +13,7 @@ from kb_pipeline.store.commits import Group
 from kb_pipeline.store.manifests import Entry, Manifest
 from kb_pipeline.world import Changes, Output
 
+_NOTHING = ids.combine(())  # the version of a manifest without a live entry
 _VIEWS = {"normalized": "meta"}  # what a whole stage reads of a document is its meta data
 
 
@@ -91,7 +92,7 @@ def changed(run: Run, name: str, inputs: Upstream, recipe: str, own: str) -> Cha
     """What differs from what ``name`` saw when it last ran here, with this recipe, and left ``own``."""
     seen = run.kb.state(f"seen/{name}")
     known = seen.get("recipe") == recipe and seen.get("own") == own and not run.full
-    before = seen.get("needs", {}) if known else {}
+    before = seen["needs"] if known and isinstance(seen.get("needs"), dict) else {}
     touched = {}
     for need, now in inputs.versions.items():
         then = before.get(need, {})
@@ -158,10 +159,22 @@ class _Pass:
         )
 
 
+def _refuse_lost(run: Run, stage: Stage) -> None:
+    """Take no manifest for empty that was lost and could not be made again: its documents would be taken for gone."""
+    for need in stage.needs:
+        for source in run.world.settings.sources if PIPELINE[need].per_source else ():
+            held = run.stamp(need, source.id).get("version", _NOTHING)
+            if held != _NOTHING and not len(run.kb.manifest(need, source.id)):
+                cure = f"Run `kb build --source {source.id}`; see `kb status` for what keeps it from being read."
+                where = str(run.kb.manifest_path(need, source.id))
+                raise StoreError("was lost and is not made anew yet.", where=where, cure=cure)
+
+
 def whole(run: Run, stage: Stage) -> StageReport:
     """Bring ``stage`` up to date with the stages above it."""
     began = time.monotonic()
     run.progress(stage.name, None, 0, 1)
+    _refuse_lost(run, stage)
     pass_ = _Pass(run, stage)
     computed, embedding = run.world.embedder.computed, run.world.embedder.seconds
     output = stage.run(pass_.changes, pass_.inputs, Published(run, stage.name, pass_.manifest), run.world)

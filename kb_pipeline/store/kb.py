@@ -209,11 +209,13 @@ class Kb:
             with path.open("a") as f:
                 f.write(f"## {when}\n\n" + "".join(f"- {line}\n" for line in lines) + "\n")
 
-    def check_schema(self) -> str | None:
-        """Refuse a knowledge base of a newer schema; stamp one that has none. A message where it was migrated."""
+    def schema(self) -> int:
+        """The schema that ``kb/`` was written with; 0 where that is not recorded. Refuses a newer one."""
         path = self.folder / "schema.json"
-        data = read_bytes(path)
-        found = int(json.loads(data)["schema_version"]) if data else 0
+        try:
+            found = int(json.loads(read_bytes(path) or b"{}").get("schema_version", 0))
+        except (ValueError, TypeError, AttributeError):
+            return 0
         if found > SCHEMA_VERSION:
             raise StoreError(
                 f"has schema version {found}; this program knows up to {SCHEMA_VERSION}.",
@@ -221,6 +223,11 @@ class Kb:
                 cure="Update the program, or check out an older state of kb/.",
                 code="schema",
             )
+        return found
+
+    def check_schema(self) -> str | None:
+        """Stamp a knowledge base of an older schema, or of none. A message where it was migrated."""
+        path, found = self.folder / "schema.json", self.schema()
         if found == SCHEMA_VERSION:
             return None
         older = any(self.folder.glob("*/*manifest.jsonl"))

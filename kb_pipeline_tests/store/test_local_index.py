@@ -73,9 +73,35 @@ def test_a_pointer_to_nowhere_is_an_error_with_a_cure(tmp_path: Path) -> None:
     (tmp_path / "CURRENT").write_text("g00000077\n")
     with pytest.raises(StoreError, match="kb build"), index.snapshot():
         pass
+    assert "g00000077" in index.fault()
     (tmp_path / "CURRENT").write_text("garbage")
-    with pytest.raises(StoreError, match="kb rollback"):
-        index.live()
+    with pytest.raises(StoreError, match="kb build"), index.snapshot():
+        pass
+    assert (index.live(), "CURRENT" in index.fault()) == (None, True)
+
+
+@pytest.mark.parametrize("mask", ["xx", '{"a": 1}', "5"])
+def test_a_mask_that_is_none_hides_nothing_silently(tmp_path: Path, mask: str) -> None:
+    """A broken mask stops readers, who might be shown what is gone, until it is written anew."""
+    index = opened(tmp_path)
+    put(index, [item("kb_1", "one")])
+    (tmp_path / "mask.json").write_text(mask)
+    with pytest.raises(StoreError, match="kb build"), opened(tmp_path).snapshot():
+        pass
+    assert "mask.json" in index.fault()
+    index.mask(frozenset())
+    with opened(tmp_path).snapshot() as snapshot:
+        assert found(snapshot, "one") == ["kb_1"]
+    assert index.fault() == ""
+
+
+def test_a_broken_pin_pins_nothing(tmp_path: Path) -> None:
+    """What a rollback left is forgotten where it cannot be read; readers are not touched by it."""
+    index = opened(tmp_path)
+    put(index, [item("kb_1", "one")])
+    for pin in ("", "xx", "5", "[1]"):
+        (tmp_path / "PIN").write_text(pin)
+        assert index.pinned() is None
 
 
 def test_a_newer_schema_is_refused(tmp_path: Path) -> None:

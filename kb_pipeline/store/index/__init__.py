@@ -102,12 +102,27 @@ class LocalIndex:
         return generations.names(self._folder)
 
     def born(self, generation: str) -> float:
-        """When a generation was completed, in seconds since the epoch."""
-        return (self._folder / generation / generations.MANIFEST).stat().st_mtime
+        """When a generation was completed, in seconds since the epoch; 0 where it is damaged."""
+        state = _state(self._folder / generation / generations.MANIFEST)
+        return state[0] / 1e9 if state else 0.0
 
     def live(self) -> str | None:
-        """The generation that readers are served from."""
-        return generations.current(self._folder)
+        """The generation that readers are served from; None where there is none, or ``CURRENT`` is broken."""
+        try:
+            return generations.current(self._folder)
+        except StoreError:
+            return None
+
+    def fault(self) -> str:
+        """What is damaged of that which readers are served from: ``CURRENT``, its generation, the mask. Else empty."""
+        try:
+            name = generations.current(self._folder)
+            self._masked()
+        except StoreError as error:
+            return str(error)
+        if name and not (self._folder / name).is_dir():
+            return f"CURRENT names {name}, which is not there."
+        return self.damage(name) if name else ""
 
     def candidate(self) -> str | None:
         """The newest complete generation."""
@@ -171,7 +186,7 @@ class LocalIndex:
     def _open_live(self) -> Generation:
         """The live generation, whichever it is by the time that it is open: it can be collected in between."""
         for _ in range(_ATTEMPTS):
-            name = self.live()
+            name = generations.current(self._folder)
             if name is None:
                 raise NotFound("there is no index yet.", where=str(self._folder), cure="Run `kb build`.")
             try:
@@ -203,7 +218,7 @@ class LocalIndex:
         with self._guard:
             if self._mask[0] != state:
                 try:
-                    self._mask = state, frozenset(json.loads(path.read_bytes()))
+                    self._mask = state, frozenset(map(str, _list(json.loads(path.read_bytes()))))
                 except ValueError as error:
                     cure = "Run `kb build`, which writes it anew."
                     raise StoreError("is not a list of documents.", where=str(path), cure=cure) from error
@@ -219,6 +234,12 @@ class LocalIndex:
         """One writer at a time, across threads and processes."""
         with self._writer, files.lease(self._folder / _LOCK):
             yield
+
+
+def _list(value: object) -> list[object]:
+    if not isinstance(value, list):
+        raise ValueError("not a list")
+    return value
 
 
 def _state(path: Path) -> State | None:

@@ -23,7 +23,7 @@ TEMPORARY = ".tmp-"
 
 _NAME = re.compile(r"g(\d{8,})")
 _REBUILD = "Run `kb build`: it goes on from the last whole generation."
-_REPOINT = "Run `kb rollback GENERATION` with one that `kb status` lists."
+_REPOINT = "Run `kb build`, which points it at the newest generation that passes the evaluation."
 
 
 class Segment(Record):
@@ -163,14 +163,11 @@ def point(folder: Path, name: str) -> None:
 
 
 def pinned(folder: Path) -> tuple[str, str] | None:
-    """What ``PIN`` holds: the pinned generation and the candidate of that moment."""
-    data = files.read_bytes(folder / PIN)
-    if data is None:
-        return None
+    """What ``PIN`` holds: the pinned generation and the candidate of that moment; a broken one pins nothing."""
     try:
-        generation, candidate = json.loads(data)
-    except ValueError as error:
-        raise StoreError("is not a pin.", where=str(folder / PIN), cure="Remove the file.") from error
+        generation, candidate = json.loads(files.read_bytes(folder / PIN) or b"[]")
+    except (ValueError, TypeError):
+        return None
     return str(generation), str(candidate)
 
 
