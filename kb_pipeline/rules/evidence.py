@@ -81,8 +81,14 @@ def _unsaid(statement: str, source: str) -> tuple[str, ...]:
     """The words of a statement that its chunk does not hold, where they are too many."""
     words = content(statement)
     held = set(content(source))
-    missing = tuple(w for w in words if w not in held)
+    missing = tuple(w for w in words if w not in held and not _within(w, source))
     return missing if words and 1 - len(missing) / len(words) < SHARED else ()
+
+
+def _within(word: str, source: str) -> bool:
+    """Whether a run of letters that no spaces part (Chinese, Japanese, Thai) is in the source, pair by pair."""
+    pairs = [word[at : at + 2] for at in range(len(word) - 1)]
+    return not word.isascii() and bool(pairs) and sum(pair in source for pair in pairs) >= SHARED * len(pairs)
 
 
 def _turned(draft: Draft) -> bool:

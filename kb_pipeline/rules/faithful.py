@@ -6,6 +6,7 @@ headings, figures and code that stay are those of the original.
 """
 
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 
@@ -16,10 +17,12 @@ MOST_GONE = 0.5
 
 _FENCE = re.compile(r"^(?P<mark>`{3,}|~{3,}).*?^(?P=mark)[`~]*[ \t]*$", re.MULTILINE | re.DOTALL)
 _HEADING = re.compile(r"^#{1,6}[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
-_WORD = re.compile(r"\[UNREADABLE\]|[^\W_]+(?:[.,:'’/_-][^\W_]+)*%?")
-_MISREAD = "[\u00c2\u00c3\u00e2][\u0080-\u00bf\u20ac\u2122\u0153\u02dc\u201c-\u201e]"  # UTF-8 read as Windows-1252
-_BROKEN = re.compile(f"\ufffd|{_MISREAD}|[\ufb00-\ufb06]|\u00ad")
-_APART = re.compile(r"[\W_]+")
+_SIGN = r"(?:[<>≤≥±~$€£]\s?|[-+−](?=\d))?"  # turns a figure into another one
+_LETTER = r"(?:[^\W_]|\ufffd)"
+_WORD = re.compile(rf"\[UNREADABLE\]|{_SIGN}{_LETTER}+(?:[.,:'’/_-]{_LETTER}+)*(?:\s?%)?")
+_LOST = "\ufffd"  # what a decoder leaves of a letter that it cannot read
+_FIGURE = re.compile(r"[<>≤≥±~$€£+−-]?\s?\d+(?:[.,]\d+)*\s?%?")
+_APART = re.compile(r"[^\w\ufffd]+|_")
 
 
 def unfaithful(original: str, cleaned: str) -> str:
@@ -67,7 +70,7 @@ def _words_differ(original: str, cleaned: str) -> str:
             gone += b - a
         elif set(new) == {UNREADABLE}:
             gone += b - a
-        elif not _repaired(old, new, original):
+        elif not _repaired(old, new):
             return f"it has what the original has not: {' '.join(new)[:80]}"
     return "too much is gone" if gone > MOST_GONE * len(before) else ""
 
@@ -86,13 +89,16 @@ def _boundaries(lines: Sequence[Sequence[str]]) -> set[int]:
     return places
 
 
-def _repaired(old: Sequence[str], new: Sequence[str], original: str) -> bool:
-    """Whether new words are the old ones, joined or parted otherwise, or stand for broken characters."""
-    ours, theirs = (_APART.sub("", "".join(words)) for words in (old, new))
+def _repaired(old: Sequence[str], new: Sequence[str]) -> bool:
+    """Whether new words are the old ones, joined or parted otherwise, with letters where some were lost."""
+    ours, theirs = (_APART.sub("", _folded("".join(words))) for words in (old, new))
+    if _FIGURE.findall(" ".join(old)) != _FIGURE.findall(" ".join(new)):
+        return False
     if ours == theirs:
         return True
-    figures = [re.findall(r"\d+", "".join(words)) for words in (old, new)]
-    if figures[0] != figures[1] or not old:
-        return False
-    broken = {word for word in re.split(r"\s+", original) if _BROKEN.search(word)}
-    return len(new) <= len(old) and all(any(word in b or b in word for b in broken) for word in old)
+    return _LOST in ours and re.fullmatch(re.escape(ours).replace(_LOST, r"[^\W\d_]{0,2}"), theirs) is not None
+
+
+def _folded(text: str) -> str:
+    """Ligatures as their letters, without soft hyphens."""
+    return unicodedata.normalize("NFKC", text).replace("\u00ad", "")
