@@ -100,6 +100,21 @@ def test_workers_are_used_again_and_end_with_the_converter() -> None:
     assert children() == before
 
 
+def test_a_worker_is_not_charged_with_its_callers_memory() -> None:
+    """A caller larger than the limit, as a long build is, does not wear its workers out."""
+    program = (
+        "from kb_pipeline.services.sandbox import SandboxConverter\n"
+        "from kb_pipeline_tests.convert.documents import pdf, raw\n"
+        "held = bytearray(300 << 20)\n"
+        "converter = SandboxConverter(512, 30, workers=1)\n"
+        "list(converter.convert([raw('b.pdf', pdf([['words']]))]))\n"
+        "print(len(converter._idle), converter.peak_mb < 256)\n"
+        "converter.close()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "1 True\n"
+
+
 def test_a_document_that_takes_too_long_fails_alone_and_names_the_limit() -> None:
     """The kernel's timer ends the worker; the error says what to do."""
     with SandboxConverter(MEMORY_MB, 0.01) as converter:
