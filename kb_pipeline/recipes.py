@@ -5,7 +5,6 @@ import hashlib
 import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,6 +28,7 @@ class Tree(NamedTuple):
 
 
 _TREES: dict[str, Tree] = {}
+_VERSIONS: dict[str, str] = {}
 
 
 def recipe(modules: Iterable[str], libraries: Sequence[str], facts: Mapping[str, Any]) -> str:
@@ -63,6 +63,18 @@ def recall(trees: Mapping[str, Sequence[Any]]) -> None:
         tree = Tree(*values)
         if name not in _TREES and tree.python == _PYTHON and (tree.size, tree.mtime) == _stat(name):
             _TREES[name] = tree
+
+
+def outdated() -> list[str]:
+    """What a new process would see otherwise than this one, which read it earlier: modules and libraries that changed.
+    A server that goes on by older code would ask again and again for what its workers, by newer code, call done."""
+    modules = [name for name, tree in _TREES.items() if _stat(name) != (tree.size, tree.mtime) and _differs(name, tree)]
+    return modules + [name for name, seen in _VERSIONS.items() if _installed(name) != seen]
+
+
+def _differs(name: str, tree: Tree) -> bool:
+    path = _path(name)
+    return not path.is_file() or _parse(path.read_bytes())[0] != tree.hash
 
 
 def _tree(name: str) -> Tree:
@@ -109,8 +121,14 @@ def _module(name: str) -> str | None:
     return name if _path(name).is_file() else None
 
 
-@cache
 def _version(distribution: str) -> str:
+    """Read once a process, as code is."""
+    if distribution not in _VERSIONS:
+        _VERSIONS[distribution] = _installed(distribution)
+    return _VERSIONS[distribution]
+
+
+def _installed(distribution: str) -> str:
     try:
         return version(distribution)
     except PackageNotFoundError:

@@ -55,6 +55,25 @@ def test_code_that_is_reached_through_imports_counts(package: Path) -> None:
     assert of(package) != before
 
 
+def test_a_process_knows_when_its_code_is_outdated(package: Path) -> None:
+    """A module that was edited since it was read is named; a touched or reformatted one is not."""
+    code = """
+from pathlib import Path
+from kb_pipeline import recipes
+recipes.recipe(['kb_pipeline.stages.chunks'], ['pydantic'], {})
+path = Path('kb_pipeline/rules/ids.py')
+print(recipes.outdated())
+path.write_text('# touched' + chr(10) + path.read_text())
+print(recipes.outdated())
+path.write_text(path.read_text().replace('[:32]', '[:31]', 1))
+recipes._VERSIONS['pydantic'] = '0.1'
+print(recipes.outdated())
+"""
+    run = [sys.executable, "-c", code]
+    told = subprocess.run(run, cwd=package.parent, capture_output=True, text=True, check=True).stdout
+    assert told.splitlines() == ["[]", "[]", "['kb_pipeline.rules.ids', 'pydantic']"]
+
+
 def test_code_elsewhere_does_not_count(package: Path) -> None:
     """An edited module that the stage does not reach changes nothing."""
     before = of(package)

@@ -21,6 +21,7 @@ from kb_pipeline.checks import CHECKS
 from kb_pipeline.engines.openai import OpenAi
 from kb_pipeline.errors import NotFound, SourceUnavailable
 from kb_pipeline.query.search import search as search_
+from kb_pipeline.recipes import outdated
 from kb_pipeline.records import (
     UNCLASSIFIED,
     BuildReport,
@@ -136,6 +137,10 @@ class KnowledgeBase:
     def builder(self) -> str | None:
         """Who holds the build lease for a whole build, or None; a run that builds a stage has no name."""
         return (files.holder(self._lease) or {}).get("holder") or None
+
+    def outdated(self) -> list[str]:
+        """Modules and libraries that changed on disk since this process read them."""
+        return outdated()
 
     def serve_alone(self) -> None:
         """Be the one process that serves Dagster over this knowledge base: two daemons would launch everything twice.

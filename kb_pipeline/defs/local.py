@@ -8,15 +8,19 @@ from typing import Any
 
 import dagster as dg
 from dagster import DagsterInstance
+from dagster._core.instance import InstanceRef
 
 from kb_pipeline.api import KnowledgeBase, Stale
 from kb_pipeline.defs import registry
 from kb_pipeline.defs.location import local_definitions
-from kb_pipeline.defs.run_tags import ACCEPT_DELETIONS, ASKS, FULL, PROCESS
+from kb_pipeline.defs.run_tags import ACCEPT_DELETIONS, ASKS, FULL, PROCESS, REASON
 from kb_pipeline.defs.runs import fail_dead
 from kb_pipeline.defs.serving import needed
 from kb_pipeline.errors import MODEL_FAILED, UNAVAILABLE, RunStopped
 
+_NO_CAPTURE = {  # what stages print goes to the terminal, where a person watches; capturing starts a process a stream
+    "compute_logs": {"module": "dagster._core.storage.noop_compute_log_manager", "class": "NoOpComputeLogManager"}
+}
 _QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}  # the build report speaks instead
 _GATE = "eval"  # its check holds the candidate back: that is an outcome, which the report tells, and no failure
 _CHECK_FAILED = "DagsterAssetCheckFailedError"
@@ -37,13 +41,15 @@ def build(
         jobs = _Jobs(local_definitions(base), instance, {FULL: "true"} if full else {})
         for source in stale.sources:
             accepted = {ACCEPT_DELETIONS: source} if source in accept_deletions else {}
-            failed += jobs.run("sync", {**accepted, ASKS: stale.asks[source]}, partition_key=source)
+            told = {ASKS: stale.asks[source], REASON: stale.sources[source]}
+            failed += jobs.run("sync", {**accepted, **told}, partition_key=source)
             if jobs.stopped:
                 return tuple(failed)
         compile_ = base.stale(full=full)
         if compile_.stages:
             stages = [dg.AssetKey(name) for name in compile_.stages]
-            failed += jobs.run("compile", {ASKS: compile_.asks["compile"]}, asset_selection=stages)
+            told = {ASKS: compile_.asks["compile"], REASON: next(iter(compile_.stages.values()))}
+            failed += jobs.run("compile", told, asset_selection=stages)
     return tuple(failed)
 
 
@@ -52,13 +58,12 @@ def _instance(base: KnowledgeBase) -> Iterator[DagsterInstance]:
     """The instance that ``kb dev`` uses too: that of ``DAGSTER_HOME`` where one is set, else the one which
     ``dagster.yaml`` in the root describes, whose relative paths are those of the working folder."""
     root = base.settings.root
+    home = os.environ.get("DAGSTER_HOME")
+    if not home:
+        needed(root, "dagster.yaml")
     with chdir(root):
-        if os.environ.get("DAGSTER_HOME"):
-            opened = DagsterInstance.get()
-        else:
-            needed(root, "dagster.yaml")
-            opened = DagsterInstance.from_config(str(root))
-        with opened as instance:
+        described = InstanceRef.from_dir(home or str(root), overrides=_NO_CAPTURE)
+        with DagsterInstance.from_ref(described) as instance:
             yield instance
 
 

@@ -31,6 +31,9 @@ def registry_sensor(seconds: int) -> dg.SensorDefinition:
     def registry(context: dg.SensorEvaluationContext, kb: KbResource) -> dg.SensorResult | dg.SkipReason:
         base, instance = kb.open(), context.instance
         fail_dead(instance)
+        if changed := base.outdated():
+            cure = "reload it under Deployment, or restart `kb dev`"
+            return dg.SkipReason(f"{', '.join(changed[:5])} changed since this code location was loaded: {cure}")
         if builder := base.builder():
             return dg.SkipReason(f"{builder} is under way and does the same work")
         asking = _Asking(context, base.stale(), round(base.world.clock.now().timestamp() * 1000))

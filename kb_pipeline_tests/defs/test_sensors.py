@@ -12,6 +12,7 @@ import dagster as dg
 import pytest
 from dagster import DagsterInstance, DagsterRunStatus
 
+from kb_pipeline import recipes
 from kb_pipeline.api import Listener, listen
 from kb_pipeline.defs import runs, sensors
 from kb_pipeline.defs.partitions import NAME
@@ -213,6 +214,20 @@ def test_nothing_is_launched_beside_a_build(daemon: Daemon) -> None:
         assert daemon.tick() == []
         assert daemon.skipped == "kb build (process 1) is under way and does the same work"
     assert daemon.settle() == ["notes", "book", "compile"]
+
+
+def test_a_server_with_older_code_launches_nothing(daemon: Daemon, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where code changed on disk, its workers would call done what this process calls stale, for ever: it asks to be
+    loaded anew."""
+    daemon.settle()
+    write(daemon.root, {PAGING: "# Paging\n\nThe default block size is 64 tokens.\n"})
+    name = "kb_pipeline.rules.chunking"
+    loaded = recipes._TREES[name]._replace(mtime=0, hash="of the code that was loaded")
+    with monkeypatch.context() as older:
+        older.setitem(recipes._TREES, name, loaded)
+        assert daemon.tick() == []
+    assert daemon.skipped.startswith(f"{name} changed since this code location was loaded")
+    assert daemon.settle() == ["notes", "compile"]
 
 
 def test_a_lost_cursor_repeats_nothing(daemon: Daemon) -> None:
