@@ -15,6 +15,7 @@ from kb_pipeline.store.codecs import CODECS
 from kb_pipeline.store.commits import VERSIONS, Commit, Committed, Group, version_path
 from kb_pipeline.store.files import file_hash, file_state, lease, read_bytes, remove, replace, stat_tree, sweep
 from kb_pipeline.store.manifests import Entry, Manifest
+from kb_pipeline.store.parsed import Parsed
 
 Stat = tuple[int, int]  # size and mtime (ns)
 _UNSEEN: Stat = (-1, -1)
@@ -29,6 +30,7 @@ class Kb:
         self.cache = self.folder / "cache"
         self.warnings: list[str] = []
         self._manifests: dict[Path, Manifest] = {}
+        self._parsed = Parsed(self.folder)
 
     # --- manifests and records -----------------------------------------------------------------------------------
 
@@ -66,7 +68,9 @@ class Kb:
 
     def read(self, stage: str, entry: Entry) -> tuple[Record, ...]:
         """The records under ``entry``. Raises ``StoreError`` that names the file and the cure."""
-        return CODECS[stage].decode(sorted(entry.outputs), self.bytes_of)
+        paths = sorted(entry.outputs)
+        held = self._parsed.get(paths)
+        return self._parsed.put(paths, CODECS[stage].decode(paths, self.bytes_of)) if held is None else held
 
     def bytes_of(self, path: str) -> bytes:
         """The bytes of a path below ``kb/``. Raises ``StoreError`` where it is gone."""
@@ -154,11 +158,14 @@ class Kb:
             sweep((self.folder, self.cache, *self.cache.glob("*/"), self.folder / "logs"))
             journal = self.cache / f"{_journal(stage, source)}.json"
             plan = Commit(self.folder, manifest, CODECS.get(stage), journal, self.journalled(stage, source))
-            for group in groups:
+            for group in (published := list(groups)):
                 plan.add(group, recipe)
             plan.delete(deletes)
             done = plan.carry_out()
         self._manifests[done.manifest.path] = done.manifest
+        if not source and not self.editable(stage):
+            for group in published:
+                self._parsed.put(sorted(done.manifest[group.key].outputs), tuple(group.records))
         return done
 
     def version_path(self, version: str) -> Path:
