@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 from dagster import DagsterInstance, DagsterRunStatus
 
-from kb_pipeline.api import PER_SOURCE, WHOLE
+from kb_pipeline.api import PER_SOURCE, WHOLE, Listener, shared
+from kb_pipeline.faces import building
+from kb_pipeline.records import BuildReport
 from kb_pipeline_tests.defs.plugins import SLOW, install
 from kb_pipeline_tests.defs.test_gate import COMPETING
 from kb_pipeline_tests.defs.ticking import Daemon
@@ -23,6 +25,12 @@ from kb_pipeline_tests.driving import Cli, write
 def cli(root: Path) -> Cli:
     """The command line over ``root``."""
     return Cli(root)
+
+
+def build(root: Path) -> BuildReport:
+    """What `kb build` does, in this process."""
+    everything = {"only": frozenset[str](), "accept_deletions": frozenset[str]()}
+    return building.build(shared(root), full=False, listener=Listener(), **everything)
 
 
 @contextmanager
@@ -54,31 +62,31 @@ def wait_for(path: Path) -> None:
     raise AssertionError(f"{path} never came")
 
 
-def test_a_build_is_known_to_the_daemon(cli: Cli) -> None:
+def test_a_build_is_known_to_the_daemon(root: Path) -> None:
     """Runs, partitions and external assets stand in the instance; a look right after a build launches nothing."""
-    cli.build()
-    assert runs(cli.root) == [
+    build(root)
+    assert runs(root) == [
         ("sync", "notes", "SUCCESS"),
         ("sync", "book", "SUCCESS"),
         ("compile", "", "SUCCESS"),
     ]
-    with opened_instance(cli.root) as instance:
+    with opened_instance(root) as instance:
         assert set(instance.get_dynamic_partitions("source")) == {"notes", "book"}
-        daemon = Daemon(cli.root, instance)
+        daemon = Daemon(root, instance)
         before = materializations(instance)
         assert daemon.settle() == []
         once = {"source_registry": 1, "taxonomy": 1, **dict.fromkeys(WHOLE, 1)}
         assert before == materializations(instance) == {**dict.fromkeys(PER_SOURCE, 2), **once}
 
 
-def test_a_build_runs_only_what_is_stale(cli: Cli) -> None:
+def test_a_build_runs_only_what_is_stale(root: Path) -> None:
     """After an edit one source is synced and one compile runs; where nothing is stale there is no run at all."""
-    cli.build()
-    write(cli.root, {"notes/paging.md": "# Paging\n\nThe default block size is 32 tokens.\n"})
-    cli.build()
-    assert runs(cli.root)[3:] == [("sync", "notes", "SUCCESS"), ("compile", "", "SUCCESS")]
-    cli.build()
-    assert len(runs(cli.root)) == 5
+    build(root)
+    write(root, {"notes/paging.md": "# Paging\n\nThe default block size is 32 tokens.\n"})
+    build(root)
+    assert runs(root)[3:] == [("sync", "notes", "SUCCESS"), ("compile", "", "SUCCESS")]
+    build(root)
+    assert len(runs(root)) == 5
 
 
 def test_a_build_with_nothing_to_do_does_not_import_dagster(cli: Cli) -> None:
@@ -94,36 +102,36 @@ def test_a_build_with_nothing_to_do_does_not_import_dagster(cli: Cli) -> None:
     assert done.stderr.splitlines()[-1] == "False"
 
 
-def test_a_removed_source_leaves_no_partition(cli: Cli) -> None:
+def test_a_removed_source_leaves_no_partition(root: Path) -> None:
     """A build takes partitions away as the sensor does."""
-    cli.build()
+    build(root)
     entry = "{id: notes, type: local, uri: notes, license: CC0-1.0}"
-    (cli.root / "sources.yaml").write_text(f"version: 1\nsources:\n  - {entry}\n")
-    cli.build()
-    with opened_instance(cli.root) as instance:
+    (root / "sources.yaml").write_text(f"version: 1\nsources:\n  - {entry}\n")
+    build(root)
+    with opened_instance(root) as instance:
         assert instance.get_dynamic_partitions("source") == ["notes"]
 
 
-def test_one_source_that_fails_is_told_and_blocks_nothing(cli: Cli) -> None:
+def test_one_source_that_fails_is_told_and_blocks_nothing(root: Path) -> None:
     """The others are compiled, the report says what failed and why, and the build as a whole succeeds."""
-    with (cli.root / "sources.yaml").open("a") as file:
+    with (root / "sources.yaml").open("a") as file:
         file.write("  - {id: gone, type: local, uri: nowhere}\n")
-    report = cli.build()
-    assert [line.partition(":")[0] for line in report["failed"]] == ["gone"]
-    assert "'nowhere' cannot be read" in report["failed"][0]
-    assert report["live"] == "g00000001"
-    assert cli.build()["failed"] == []
+    report = build(root)
+    assert [line.partition(":")[0] for line in report.failed] == ["gone"]
+    assert "'nowhere' cannot be read" in report.failed[0]
+    assert report.live == "g00000001"
+    assert build(root).failed == ()
 
 
-def test_a_gate_that_holds_is_told_by_every_build(cli: Cli) -> None:
+def test_a_gate_that_holds_is_told_by_every_build(root: Path) -> None:
     """What the gate holds back is a warning with its reason, in the build that made it and in those after it."""
-    cli.build()
-    write(cli.root, COMPETING)
+    build(root)
+    write(root, COMPETING)
     for _ in range(2):
-        report = cli.build()
-        assert (report["live"], report["generation"], report["failed"]) == ("g00000001", "g00000002", [])
-        assert [w for w in report["warnings"] if w.startswith("held back by the check of eval: g00000002")]
-    assert runs(cli.root)[-1] == ("compile", "", "FAILURE")
+        report = build(root)
+        assert (report.live, report.generation, report.failed) == ("g00000001", "g00000002", ())
+        assert [w for w in report.warnings if w.startswith("held back by the check of eval: g00000002")]
+    assert runs(root)[-1] == ("compile", "", "FAILURE")
 
 
 def slow(root: Path) -> None:
@@ -160,14 +168,15 @@ def test_a_killed_build_blocks_nobody(cli: Cli) -> None:
     assert [status for _, _, status in runs(cli.root)] == ["FAILURE", "SUCCESS", "SUCCESS"]
 
 
-def test_dagster_home_is_honoured(cli: Cli, tmp_path: Path) -> None:
+def test_dagster_home_is_honoured(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where DAGSTER_HOME is set, builds stand in that instance, as those of `kb dev` would."""
     home = tmp_path / "home"
     home.mkdir()
     (home / "dagster.yaml").write_text("telemetry: {enabled: false}\n")
-    Cli(cli.root, DAGSTER_HOME=str(home)).build()
+    monkeypatch.setenv("DAGSTER_HOME", str(home))
+    build(root)
     assert runs(home)[-1] == ("compile", "", "SUCCESS")
-    assert not (cli.root / ".dagster").exists()
+    assert not (root / ".dagster").exists()
 
 
 def test_a_root_without_dagster_yaml_says_so(cli: Cli) -> None:
