@@ -7,7 +7,7 @@ from datetime import datetime
 from kb_pipeline.records import Source
 from kb_pipeline.rules import ids
 from kb_pipeline.runner.checking import held
-from kb_pipeline.runner.context import Run
+from kb_pipeline.runner.context import Run, Stamp
 from kb_pipeline.settings import refresh_due
 from kb_pipeline.sources import kinds
 from kb_pipeline.stages import PER_SOURCE, PIPELINE, WHOLE
@@ -143,6 +143,11 @@ def _above(name: str) -> set[str]:
     return set(needs).union(*map(_above, needs))
 
 
+def _lost(artefact: str | None, name: str, stamp: Stamp) -> bool:
+    """Whether what a stage left in the index is not there any more; a rollback may serve readers from another one."""
+    return artefact is None or (name != WHOLE[-1] and artefact != stamp.get("version"))
+
+
 def _stage(run: Run, name: str) -> str | None:
     stage, stamp = PIPELINE[name], run.stamp(name)
     if run.full:
@@ -153,7 +158,7 @@ def _stage(run: Run, name: str) -> str | None:
         return "its recipe changed"
     if name == WHOLE[-1] and (fault := run.world.index.fault()):
         return fault
-    if stage.artefact and stamp.get("version") != "none" and stage.artefact(run.world.index) is None:
+    if stage.artefact and stamp.get("version") != "none" and _lost(stage.artefact(run.world.index), name, stamp):
         return "its generation is gone"
     if stamp.get("upstream") != run.upstream(stage):
         return "what it reads changed"

@@ -75,17 +75,19 @@ class Published:
         return {e.key: e.input for e in self._manifest}
 
     def records(self, key: str) -> tuple[Record, ...]:
-        """The records under one key, or in a file of that name that a person gave; empty where there are none."""
-        entry = self._manifest.get(key)
-        if entry is None:
-            path = next((p for p in PIPELINE[self._stage].watches if p.endswith(f"/{key}.jsonl")), None)
-            entry = Entry(key=key, outputs={path: ""}) if path and (self._run.kb.folder / path).is_file() else None
+        """The records under one key, or in a file of that name that a person gave or changed; empty where there are
+        none. A file of ours that cannot be read is named, and made anew."""
+        entry, path = self._manifest.get(key), f"{self._stage}/{key}.jsonl"
+        if entry is None and (self._run.kb.folder / path).is_file():
+            entry = Entry(key=key, outputs={path: ""})
         try:
             return self._run.kb.read(self._stage, entry) if entry else ()
         except StoreError as error:
-            if error.code == "missing" or (entry and entry.edited):
-                return ()  # removed meanwhile; or a person's broken edit: reported, and never overwritten
-            raise
+            if path in PIPELINE[self._stage].watches:
+                raise
+            if error.code != "missing" and entry and not entry.edited:  # a broken edit is reported where it is kept
+                self._run.kb.warnings.append(f"{error} It is made anew.")
+            return ()
 
 
 def changed(run: Run, name: str, inputs: Upstream, recipe: str, own: str) -> Changes:
@@ -126,8 +128,11 @@ class _Pass:
     @cached_property
     def changes(self) -> Changes:
         """What differs from what this stage saw when it last ran here: all of it where its own files are gone."""
-        own = self.recorded if self.editable else self.manifest
-        return changed(self.run, self.stage.name, self.inputs, self.recipe, own.version())
+        if self.stage.artefact:
+            own = self.stage.artefact(self.run.world.index) or ""
+        else:
+            own = (self.recorded if self.editable else self.manifest).version()
+        return changed(self.run, self.stage.name, self.inputs, self.recipe, own)
 
     def publish(self, output: Output) -> tuple[Manifest, int, tuple[str, ...]]:
         groups = [
@@ -142,7 +147,7 @@ class _Pass:
     def remember(self, manifest: Manifest, version: str) -> None:
         """Record what was seen and made, so that the next run starts from here."""
         name = self.stage.name
-        saw(self.run, name, self.inputs, self.recipe, manifest.version())
+        saw(self.run, name, self.inputs, self.recipe, version if self.stage.artefact else manifest.version())
         upstream = self.upstream
         if self.editable:
             upstream = self.run.upstream(self.stage, files=self.run.kb.settle(name, manifest))

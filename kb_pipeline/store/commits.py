@@ -156,6 +156,8 @@ class Commit:
         hashes = {path: set(found) for path, found in self._interrupted.items()}
         for path, found in (*intended.items(), *leaving.items()):
             hashes.setdefault(path, set()).add(found)
+        for path in self._persons:
+            hashes.setdefault(path, set())
         return json.dumps({path: sorted(found) for path, found in sorted(hashes.items())}).encode()
 
     def _orphans(self, new: Manifest) -> set[str]:

@@ -88,8 +88,11 @@ class Kb:
     def with_edits(self, stage: str, manifest: Manifest, files: Mapping[str, Stat]) -> Manifest:
         """``manifest`` with the hashes of what people wrote over our files since, and less what they removed; only
         ``files`` whose stat moved are read. What we wrote ourselves, a killed run's journal included, is no edit. An
-        entry whose edit is news has no ``input``, so that it is made again."""
+        entry whose edit is news has no ``input``, so that it is made again. Where the manifest was lost, whatever
+        differs from what the machine will say counts as a person's."""
         moved = self._moved(stage, files)
+        if not len(manifest):
+            manifest, moved = manifest.with_changes(map(_adopted, files), ()), set(files)
         journalled = self.journalled(stage, None)
         changed: list[Entry] = []
         removed = [e.key for e in manifest if not e.outputs.keys() <= files.keys()]
@@ -127,8 +130,8 @@ class Kb:
         return all((self.folder / path).is_file() for path in entry.outputs)
 
     def on_disk(self, manifest: Manifest) -> Manifest:
-        """``manifest`` less the keys whose files are gone."""
-        return manifest.with_changes((), [entry.key for entry in manifest if not self.present(entry)])
+        """``manifest`` less the keys whose files are gone or are not what it records."""
+        return manifest.with_changes((), [entry.key for entry in manifest if not self.intact(entry)])
 
     def intact(self, entry: Entry) -> bool:
         """Whether all outputs of ``entry`` are on disk with the bytes that the manifest records."""
@@ -245,6 +248,10 @@ class Kb:
         """Paths, and the hashes of what commits that were killed may have left there since the last whole one."""
         found = self.state(_journal(stage, source))
         return {path: frozenset(map(str, hashes)) for path, hashes in found.items() if isinstance(hashes, list)}
+
+
+def _adopted(path: str) -> Entry:
+    return Entry(key=path.rpartition("/")[2].removesuffix(".json"), outputs={path: ""})
 
 
 def _journal(stage: str, source: str | None) -> str:
