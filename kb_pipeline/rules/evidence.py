@@ -21,13 +21,16 @@ all are held whole; a sentence of a model about its chunk names at least its thi
 _FEWEST = 2  # words of a statement; languages that part no words by spaces aside
 
 
-def fault(draft: Draft, chunk: Chunk) -> tuple[str, str]:
-    """The first reason why ``chunk`` does not prove ``draft``, with what is missing; two empty strings if it does."""
+def fault(draft: Draft, chunk: Chunk, source: str) -> tuple[str, str]:
+    """The first reason why ``chunk`` does not prove ``draft``, with what is missing; two empty strings if it does.
+
+    ``source`` is all that the chunk says (``around``).
+    """
     if not proves(chunk.text, draft.start, draft.end, draft.source_span):
         return "span-not-verbatim", draft.source_span[:200]
     if UNREADABLE in draft.source_span:
         return "span-unreadable", draft.source_span[:200]
-    source, claim = around(chunk), " ".join((draft.statement, draft.detail, draft.context or ""))
+    claim = " ".join(filter(None, (draft.statement, draft.detail, draft.context)))
     if missing := supported(claim, source):
         return "number-not-in-source", ", ".join(missing)
     if draft.statement == draft.source_span:
@@ -67,10 +70,12 @@ def foreign_units(claim: str, source: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def named(entities: tuple[str, ...], chunk: Chunk) -> tuple[str, ...]:
-    """Those of ``entities`` that occur in the chunk, case and typography aside."""
-    source = _plain(around(chunk))
-    return tuple(e for e in entities if (plain := _plain(e)) and plain in source)
+def named(entities: tuple[str, ...], source: str) -> tuple[str, ...]:
+    """Those of ``entities`` that occur in ``source``, case and typography aside."""
+    if all(e and e in source for e in entities):
+        return entities
+    whole = _plain(source)
+    return tuple(e for e in entities if (plain := _plain(e)) and plain in whole)
 
 
 def _plain(text: str) -> str:

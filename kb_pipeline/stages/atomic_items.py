@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from kb_pipeline.errors import UNAVAILABLE, ModelError
 from kb_pipeline.records import Chunk, Draft, Extraction, Reject
-from kb_pipeline.rules.evidence import fault, named
+from kb_pipeline.rules.evidence import around, fault, named
 from kb_pipeline.world import World
 
 
@@ -24,11 +24,12 @@ def guard(extraction: Extraction, chunk: Chunk) -> Extraction:
     """``extraction`` with every unproven draft moved to the rejects, and without names that the chunk does not hold."""
     drafts: list[Draft] = []
     rejects = list(extraction.rejects)
+    source = around(chunk)
     for draft in extraction.drafts:
-        reason, detail = fault(draft, chunk)
+        reason, detail = fault(draft, chunk, source)
         if reason:
             rejects.append(_reject(chunk, reason, detail, draft.statement))
-        elif (entities := named(draft.entities, chunk)) != draft.entities:
+        elif (entities := named(draft.entities, source)) != draft.entities:
             drafts.append(draft.model_copy(update={"entities": entities}))
         else:
             drafts.append(draft)

@@ -3,7 +3,8 @@
 import pytest
 
 from kb_pipeline.records import Chunk, Draft
-from kb_pipeline.rules.evidence import fault, foreign_units, named
+from kb_pipeline.rules.evidence import around, foreign_units, named
+from kb_pipeline.rules.evidence import fault as fault_of
 from kb_pipeline.rules.ids import draft_hash
 
 TEXT = (
@@ -32,6 +33,10 @@ def draft(statement: str, span: str, text: str = TEXT, **fields: str) -> Draft:
             **fields,
         }
     )
+
+
+def fault(found: Draft, source: Chunk) -> tuple[str, str]:
+    return fault_of(found, source, around(source))
 
 
 DISK, RETRY, RELAY = TEXT[:46], TEXT[47:92], TEXT[94:137]
@@ -77,7 +82,7 @@ def test_headings_and_table_headers_are_part_of_what_a_chunk_says() -> None:
 
 def test_names_that_occur_nowhere_are_left_out() -> None:
     """Case and typography aside, an entity stands in the chunk or is none of the item's."""
-    held = named(("gateway", "RELAY", "Limits", "TensorRT", ""), chunk())
+    held = named(("gateway", "RELAY", "Limits", "TensorRT", ""), around(chunk()))
     assert held == ("gateway", "RELAY", "Limits")
 
 
