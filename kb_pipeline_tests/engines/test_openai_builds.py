@@ -1,5 +1,6 @@
 """What a build asks of a model, what it asks again, and what stands where nobody answers."""
 
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -9,9 +10,10 @@ import pytest
 from kb_pipeline import prompts
 from kb_pipeline.errors import BudgetSpent, KbError, ModelError
 from kb_pipeline.records import Ask
-from kb_pipeline_tests.driving import Cli, compile_all, write
+from kb_pipeline_tests.driving import Cli, compile_all, opened, write
 from kb_pipeline_tests.engines.modelled import base_of, built, modelled
 from kb_pipeline_tests.fakes import ScriptedChat, honestly
+from kb_pipeline_tests.project import ROOT
 from kb_pipeline_tests.promises.documents import DOCUMENTS
 
 
@@ -174,3 +176,21 @@ def test_a_stage_over_all_sources_publishes_nothing_half(tmp_path: Path) -> None
     with modelled(root, down) as base, pytest.raises(KbError):
         compile_all(base)
     assert Cli(root).items() == items
+
+
+def test_the_sample_is_compiled_by_every_engine(tmp_path: Path) -> None:
+    """Over an honest model the sample passes all checks too; but for code, of which a prompt does not tell that it is
+    code, the same is extracted."""
+    statements = []
+    for name, chat in (("extractive", None), ("openai", ScriptedChat(honestly))):
+        root = tmp_path / name
+        shutil.copytree(ROOT / "examples", root / "examples")
+        for file in ("sources.yaml", "taxonomy.yaml"):
+            shutil.copy(ROOT / file, root / file)
+        with modelled(root, chat) if chat else opened(root) as base:
+            compile_all(base)
+            assert [f for f in base.check() if f.blocking and not f.ok] == []
+            assert base.status().live
+        statements.append(set(Cli(root).active()))
+    by_rules, by_model = statements
+    assert len(by_rules & by_model) > 0.8 * len(by_rules)
