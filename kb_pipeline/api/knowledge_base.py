@@ -112,6 +112,7 @@ class KnowledgeBase:
         self._lease = self.kb.cache / "build.lock"
         self._opened = Opened(self.settings, self.kb)
         self.world = self._opened.world
+        self._trees: dict[str, Mapping[str, files.Stat]] | None = None
 
     def close(self) -> None:
         """End worker processes, inference threads and connections."""
@@ -126,13 +127,22 @@ class KnowledgeBase:
     # --- building ------------------------------------------------------------------------------------------------
 
     def _run(self, *, full: bool = False, accept_deletions: frozenset[str] = frozenset()) -> Run:
-        return Run(self.kb, self.world, full, _LISTENER.get().progress, accept_deletions)
+        trees = {} if self._trees is None else self._trees
+        return Run(self.kb, self.world, full, _LISTENER.get().progress, accept_deletions, trees)
 
     @contextmanager
     def lease(self, holder: str = "") -> Iterator[None]:
-        """Hold the build lease: one build at a time, whoever asks for it. ``holder`` names who builds it all."""
+        """Hold the build lease: one build at a time, whoever asks for it. ``holder`` names who builds it all.
+
+        Meanwhile the files that people may edit are looked at once: what they change in a build is for the next one.
+        """
         with files.lease(self._lease, holder=holder, on_wait=_LISTENER.get().waiting), _rare_collections():
-            yield
+            outer = self._trees
+            self._trees = {} if outer is None else outer
+            try:
+                yield
+            finally:
+                self._trees = outer
 
     def builder(self) -> str | None:
         """Who holds the build lease for a whole build, or None; a run that builds a stage has no name."""

@@ -4,7 +4,6 @@ import hashlib
 import json
 import re
 import unicodedata
-from collections.abc import Iterable
 from functools import lru_cache
 
 from kb_pipeline.records import Row
@@ -63,11 +62,6 @@ def draft_hash(statement: str, context: str | None) -> str:
 def item_id(draft: str) -> str:
     """``kb_`` and 12 hex digits of a draft's hash."""
     return f"kb_{draft[:12]}"
-
-
-def combine(hashes: Iterable[str]) -> str:
-    """One hash over many, independent of their order."""
-    return digest(*sorted(hashes))
 
 
 def row_hash(row: Row) -> str:

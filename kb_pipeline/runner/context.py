@@ -9,8 +9,8 @@ from kb_pipeline import recipes
 from kb_pipeline.records import Source
 from kb_pipeline.rules import ids
 from kb_pipeline.stages import PIPELINE, Stage
-from kb_pipeline.store.files import file_hash, read_bytes
-from kb_pipeline.store.kb import Kb, Stat
+from kb_pipeline.store.files import Stat, file_hash, read_bytes
+from kb_pipeline.store.kb import Kb
 from kb_pipeline.store.manifests import Manifest
 from kb_pipeline.world import World
 
@@ -42,15 +42,16 @@ class Stamp(TypedDict, total=False):
 
 @dataclass
 class Run:
-    """One run or tick. ``full`` trusts no stat and no stamp."""
+    """One run or tick. ``full`` trusts no stat and no stamp. ``trees`` are the files that people may edit, by stage, as
+    they stood when a run that shares the mapping first looked."""
 
     kb: Kb
     world: World
     full: bool = False
     progress: Progress = no_progress
     accept_deletions: frozenset[str] = frozenset()
+    trees: dict[str, Mapping[str, Stat]] = field(default_factory=dict)
     _recipes: dict[tuple[str, str], str] = field(default_factory=dict)
-    _trees: dict[str, Mapping[str, Stat]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.full:
@@ -130,14 +131,13 @@ class Run:
         return [status.st_size, status.st_mtime_ns]
 
     def files(self, stage: str) -> Mapping[str, Stat]:
-        """The files of ``stage`` that people may edit, as they stood when this run first looked."""
-        if stage not in self._trees:
-            self._trees[stage] = self.kb.tree_state(stage)
-        return self._trees[stage]
+        """The files of ``stage`` that people may edit, as they stood at the first look."""
+        if stage not in self.trees:
+            self.trees[stage] = self.kb.tree_state(stage)
+        return self.trees[stage]
 
-    def upstream(self, stage: Stage, source: str | None = None, files: Mapping[str, Stat] | None = None) -> str:
-        """The hash of everything that ``stage`` reads, by data versions; ``files`` are those that people may edit, by
-        default as this run found them."""
+    def upstream(self, stage: Stage, source: str | None = None) -> str:
+        """The hash of everything that ``stage`` reads, by data versions, and of its files that people may edit."""
         if stage.per_source:
             return ids.digest_json([self.version(need, source) for need in stage.needs])
         registered = [s.id for s in self.world.settings.sources]
@@ -147,8 +147,8 @@ class Run:
             versions[need] = {s: self.version(need, s) for s in registered} if per_source else self.version(need)
         versions["watches"] = [file_hash(read_bytes(self.kb.folder / path) or b"") for path in stage.watches]
         if self.kb.editable(stage.name):
-            stats = self.files(stage.name) if files is None else files
-            versions["files"] = ids.digest_json(sorted(stats.items()))
+            stats = (f"{path} {size} {mtime}" for path, (size, mtime) in sorted(self.files(stage.name).items()))
+            versions["files"] = ids.digest("\n".join(stats))
         return ids.digest_json(versions)
 
     def manifests(self, stage: str, source: str | None = None) -> list[Manifest]:

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from pathlib import Path
 
 from kb_pipeline.errors import StoreError
 from kb_pipeline.records import RawEntry, Record, StageReport
@@ -13,7 +14,7 @@ from kb_pipeline.store.commits import Group
 from kb_pipeline.store.manifests import Entry, Manifest
 from kb_pipeline.world import Changes, Output
 
-_NOTHING = ids.combine(())  # the version of a manifest without a live entry
+_NOTHING = Manifest(Path()).version()  # of no live entry
 _VIEWS = {"normalized": "meta"}  # what a whole stage reads of a document is its meta data
 
 
@@ -148,15 +149,14 @@ class _Pass:
         """Record what was seen and made, so that the next run starts from here."""
         name = self.stage.name
         saw(self.run, name, self.inputs, self.recipe, version if self.stage.artefact else manifest.version())
-        upstream = self.upstream
         if self.editable:
-            upstream = self.run.upstream(self.stage, files=self.run.kb.settle(name, manifest))
+            self.run.trees[name] = self.run.kb.settle(name, manifest)
         self.run.keep_stamp(
             name,
             None,
             {
                 "recipe": self.recipe,
-                "upstream": upstream,
+                "upstream": self.run.upstream(self.stage) if self.editable else self.upstream,
                 "version": version,
                 "manifest": self.run.manifest_stat(name, None),
                 "at": self.run.now(),

@@ -34,6 +34,7 @@ def read_bytes(path: Path) -> bytes | None:
         ) from error
 
 
+Stat = tuple[int, int]  # size and mtime (ns)
 FileState = tuple[int, int, int]  # mtime (ns), inode, size
 
 
@@ -137,9 +138,9 @@ def remove(paths: list[Path], root: Path) -> int:
     return count
 
 
-def stat_tree(root: Path, suffix: str) -> dict[str, tuple[int, int]]:
+def stat_tree(root: Path, suffix: str) -> dict[str, Stat]:
     """Size and mtime (ns) of each file below ``root`` whose name ends in ``suffix``, by ``/``-separated path."""
-    found: dict[str, tuple[int, int]] = {}
+    found: dict[str, Stat] = {}
     pending = [(root, "")]
     while pending:
         folder, prefix = pending.pop()

@@ -13,11 +13,10 @@ from kb_pipeline.errors import StoreError
 from kb_pipeline.records import SCHEMA_VERSION, Record
 from kb_pipeline.store.codecs import CODECS
 from kb_pipeline.store.commits import VERSIONS, Commit, Committed, Group, version_path
-from kb_pipeline.store.files import file_hash, file_state, lease, read_bytes, remove, replace, stat_tree, sweep
+from kb_pipeline.store.files import Stat, file_hash, file_state, lease, read_bytes, remove, replace, stat_tree, sweep
 from kb_pipeline.store.manifests import Entry, Manifest
 from kb_pipeline.store.parsed import Parsed
 
-Stat = tuple[int, int]  # size and mtime (ns)
 _UNSEEN: Stat = (-1, -1)
 
 

@@ -108,12 +108,12 @@ class Manifest:
         return self if merged == self._entries else Manifest(self.path, merged.values())
 
     def version(self) -> str:
-        """The hash of the content of all outputs, independent of order: the partition's data version."""
+        """The hash of the content of all outputs: the partition's data version."""
         return self._version
 
     @cached_property
     def _version(self) -> str:
-        return ids.combine(ids.digest(e.key, e.version) for e in self._entries.values() if e.live)
+        return ids.digest("\n".join(f"{e.key} {e.version}" for e in self.live()))
 
     def save(self) -> None:
         """Write the file where its bytes differ."""
