@@ -5,7 +5,7 @@ Every verb reads the settings as they are now, so an edited ``sources.yaml`` nee
 
 import gc
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
@@ -184,20 +184,25 @@ class KnowledgeBase:
         full: bool = False,
         accept_deletions: frozenset[str] = frozenset(),
     ) -> StageReport:
-        """Bring one stage (of one source) up to date; waits for the build lease.
+        """Bring one stage (of one source) up to date; waits for the build lease, or, to read a source, for whoever
+        reads it: one that is slow to answer keeps no other waiting.
 
         Of a source that cannot be read, what is known is brought up to date before ``SourceUnavailable`` is raised.
         """
-        with self.lease():
-            message = self.kb.check_schema()
-            run = self._run(full=full, accept_deletions=accept_deletions)
-            try:
-                report = build_stage(run, stage, source)
-            except SourceUnavailable:
+        message = self.kb.check_schema()
+        run = self._run(full=full, accept_deletions=accept_deletions)
+        try:
+            with self._reading(source) if PIPELINE[stage].level == "fetch" else self.lease():
+                return self._tell(build_stage(run, stage, source), message)
+        except SourceUnavailable:
+            with self.lease():
                 for below in PER_SOURCE[1:] if self.kb.manifest(stage, source).live() else ():
                     self._tell(build_stage(run, below, source))
-                raise
-        return self._tell(report, message)
+            raise
+
+    def _reading(self, source: str | None) -> AbstractContextManager[None]:
+        lock = self.kb.cache / "reading" / f"{source}.lock"
+        return files.lease(lock, on_wait=_LISTENER.get().waiting)
 
     def _tell(self, report: StageReport, message: str | None = None) -> StageReport:
         notes = tuple(n for n in (message, *self.kb.warnings) if n)

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from dagster import DagsterEventType, DagsterInstance, DagsterRun, DagsterRunStatus, RunsFilter
+from dagster import DagsterEventType, DagsterInstance, DagsterRun, DagsterRunStatus, RunRecord, RunsFilter
 
+from kb_pipeline.defs.jobs import reread
 from kb_pipeline.defs.run_tags import ASKS, PROCESS
 
+PATIENCE = 120.0  # seconds that a compile waits for the sync of a source
 DEATHS = 3  # runs of one ask that may die (killed, out of memory) before it counts as refused
 MEMORY = timedelta(days=1)  # how long a failure answers for its inputs: a full disk may have been emptied since
 _REASON = "dagster/failure_reason"
@@ -23,9 +25,17 @@ _UNDER_WAY = [
 _HAS_PROCESS = [status for status in _UNDER_WAY if status is not DagsterRunStatus.QUEUED]
 
 
-def under_way(instance: DagsterInstance) -> list[DagsterRun]:
+def under_way(instance: DagsterInstance) -> list[RunRecord]:
     """Runs of our jobs and backfills that have not ended."""
-    return list(instance.get_runs(RunsFilter(statuses=_UNDER_WAY)))
+    return list(instance.get_run_records(RunsFilter(statuses=_UNDER_WAY)))
+
+
+def holds_up(record: RunRecord) -> bool:
+    """Whether a compile should wait for this run: for what will soon add to it, not for the nightly, nor for a source
+    that is slow to answer."""
+    run, since = record.dagster_run, record.start_time
+    slow = since is not None and time.time() - since > PATIENCE and "dagster/partition" in run.tags
+    return not slow and run.job_name != reread.name
 
 
 def refused(instance: DagsterInstance, signature: str) -> bool:

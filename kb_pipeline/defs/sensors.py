@@ -9,12 +9,12 @@ import dagster as dg
 from dagster import DagsterRunStatus
 
 from kb_pipeline.api import Stale
-from kb_pipeline.defs.jobs import compile_, reread, sync
+from kb_pipeline.defs.jobs import compile_, sync
 from kb_pipeline.defs.partitions import SOURCES
 from kb_pipeline.defs.registry import moves
 from kb_pipeline.defs.resources import KbResource
 from kb_pipeline.defs.run_tags import ASKS, REASON
-from kb_pipeline.defs.runs import fail_dead, refused, under_way
+from kb_pipeline.defs.runs import fail_dead, holds_up, refused, under_way
 
 MOST_QUEUED = 25  # a first load of thousands of sources must not flood the queue
 
@@ -82,16 +82,16 @@ class _Asking:
             yield self._request("sync", source, self._stale.sources[source], partition_key=source)
 
     def _wanted(self) -> list[str]:
-        syncing = {run.tags.get("dagster/partition") for run in self._running}
-        queued = sum(run.status is DagsterRunStatus.QUEUED for run in self._running)
+        runs = [record.dagster_run for record in self._running]
+        syncing = {run.tags.get("dagster/partition") for run in runs}
+        queued = sum(run.status is DagsterRunStatus.QUEUED for run in runs)
         # Those that had no turn since the last compile go first, so that a source that never rests starves no other.
         waiting = sorted((s for s in self._stale.sources if s not in syncing), key=self._synced.__contains__)
         asked = (s for s in waiting if not refused(self._instance, self._stale.asks[s]))
         return list(islice(asked, max(0, MOST_QUEUED - queued)))
 
     def _compile_is_due(self, wanted: list[str]) -> bool:
-        busy = any(run.job_name != reread.name for run in self._running)
-        if busy or not self._stale.stages or not set(wanted) <= set(self._synced):
+        if any(map(holds_up, self._running)) or not self._stale.stages or not set(wanted) <= set(self._synced):
             return False
         return not refused(self._instance, self._stale.asks["compile"])
 

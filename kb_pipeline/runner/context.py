@@ -1,6 +1,7 @@
 """What one run knows: the knowledge base, the world, recipes and stamps. Runs nothing."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypedDict, cast
@@ -78,17 +79,23 @@ class Run:
             self.kb.keep_state("asked", self.asked)
 
     def keep_stamp(self, stage: str, source: str | None, stamp: Stamp) -> None:
-        """Record a stamp, on disk at once."""
-        self.stamps[_name(stage, source)] = stamp
-        self.kb.keep_state("stamps", self.stamps)
+        """Record a stamp, on disk at once, beside those that other runs recorded meanwhile."""
+        with self._recording():
+            self.stamps[_name(stage, source)] = stamp
         self.kb.keep_state("trees", recipes.known())
 
     def drop_stamps(self, source: str) -> None:
         """Forget a source that left the registry."""
-        kept = {name: stamp for name, stamp in self.stamps.items() if name.partition(":")[2] != source}
-        self.stamps.clear()
-        self.stamps.update(kept)
-        self.kb.keep_state("stamps", kept)
+        with self._recording():
+            for name in [name for name in self.stamps if name.partition(":")[2] == source]:
+                del self.stamps[name]
+
+    @contextmanager
+    def _recording(self) -> Iterator[None]:
+        with self.kb.locked():
+            vars(self).pop("stamps", None)
+            yield
+            self.kb.keep_state("stamps", self.stamps)
 
     def now(self) -> str:
         """The time as records state it."""

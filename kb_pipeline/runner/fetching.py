@@ -177,10 +177,11 @@ def forget(run: Run) -> list[str]:
 
 def hide(run: Run) -> None:
     """Mask every document that is gone, in every retained generation, from the next request on."""
-    gone = {
-        ids.doc_id(source, entry.key)
-        for source in run.kb.sources("raw")
-        for entry in run.kb.manifest("raw", source)
-        if not entry.live
-    }
-    run.world.index.mask(frozenset(gone))
+    with run.kb.locked():
+        gone = {
+            ids.doc_id(source, entry.key)
+            for source in run.kb.sources("raw")
+            for entry in run.kb.manifest("raw", source)
+            if not entry.live
+        }
+        run.world.index.mask(frozenset(gone))

@@ -1,5 +1,6 @@
 """Source types that tests put into ``kb/plugins/`` of their roots."""
 
+import time
 from pathlib import Path
 
 # Remote: without a fingerprint only `refresh` says when to look. It serves what stands in feed.txt, and counts.
@@ -30,6 +31,15 @@ def fetch(source, known, world):
     time.sleep(600)
     yield
 """
+
+
+def wait_for(path: Path) -> None:
+    """Until a file is there."""
+    for _ in range(600):
+        if path.exists():
+            return
+        time.sleep(0.1)
+    raise AssertionError(f"{path} never came")
 
 
 def install(root: Path, name: str, code: str) -> None:

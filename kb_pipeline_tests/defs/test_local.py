@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,7 +14,7 @@ from dagster import DagsterInstance, DagsterRunStatus
 from kb_pipeline.api import PER_SOURCE, WHOLE, Listener, shared
 from kb_pipeline.faces import building
 from kb_pipeline.records import BuildReport
-from kb_pipeline_tests.defs.plugins import SLOW, install
+from kb_pipeline_tests.defs.plugins import SLOW, install, wait_for
 from kb_pipeline_tests.defs.test_gate import COMPETING
 from kb_pipeline_tests.defs.ticking import Daemon
 from kb_pipeline_tests.driving import Cli, write
@@ -51,15 +50,6 @@ def materializations(instance: DagsterInstance) -> dict[str, int]:
     """How often each asset was materialized."""
     keys = instance.all_asset_keys()
     return {key.to_user_string(): len(instance.fetch_materializations(key, limit=100).records) for key in keys}
-
-
-def wait_for(path: Path) -> None:
-    """Until a file is there."""
-    for _ in range(600):
-        if path.exists():
-            return
-        time.sleep(0.1)
-    raise AssertionError(f"{path} never came")
 
 
 def test_a_build_is_known_to_the_daemon(root: Path) -> None:

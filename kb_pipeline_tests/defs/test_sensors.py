@@ -19,6 +19,7 @@ from kb_pipeline.defs.partitions import NAME
 from kb_pipeline.defs.run_tags import ASKS, PROCESS
 from kb_pipeline.defs.runs import DEATHS, fail_dead, under_way
 from kb_pipeline.errors import SettingsError
+from kb_pipeline_tests.defs.plugins import SLOW, install, wait_for
 from kb_pipeline_tests.defs.ticking import Daemon
 from kb_pipeline_tests.driving import opened, write
 
@@ -170,6 +171,32 @@ def test_a_living_run_is_left_alone(daemon: Daemon) -> None:
         daemon.instance.create_run_for_job(job, tags=tags, status=DagsterRunStatus.STARTED)
     assert daemon.tick() == []
     assert daemon.skipped.endswith("2 runs are under way")
+
+
+def test_a_source_that_is_slow_to_answer_keeps_no_other_waiting(daemon: Daemon) -> None:
+    """While one source is read for long, the others are synced and compiled; it is not asked a second time."""
+    install(daemon.root, "slow", SLOW)
+    sources(daemon.root, "id: slow, type: slow, uri: 'slow:1'", NOTES)
+    requests = {r.partition_key: r for r in daemon.look()}
+    job = daemon.defs.resolve_job_def("sync")
+    tags = {**requests["slow"].tags, "dagster/partition": "slow"}
+    run = daemon.instance.create_run_for_job(job, tags=tags)
+    code = "import sys; from pathlib import Path; from kb_pipeline.api import shared\n"
+    code += "shared(Path(sys.argv[1])).build_stage('raw', 'slow')"
+    with subprocess.Popen([sys.executable, "-c", code, str(daemon.root)]) as reader:
+        began = dg.DagsterEvent("PIPELINE_START", "sync", pid=reader.pid)
+        wait_for(daemon.root / "began")
+        daemon.instance.report_dagster_event(began, run.run_id)
+        daemon.run(requests["notes"])
+        assert daemon.tick() == []
+        assert "1 runs are under way" in daemon.skipped
+        with pytest.MonkeyPatch.context() as later:
+            later.setattr(runs, "PATIENCE", -1.0)
+            assert daemon.tick() == ["compile"]
+            assert daemon.tick() == []
+        with opened(daemon.root) as base:
+            assert base.search("block size").hits
+        reader.kill()
 
 
 def failed_run(daemon: Daemon, request: dg.RunRequest, **reason: str) -> None:
