@@ -6,6 +6,7 @@ passage is long, and its words would hardly count (nDCG@10 of passages on SciFac
 
 import json
 import shutil
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -21,7 +22,7 @@ from kb_pipeline.store.index import generations
 from kb_pipeline.store.index.rows import Keys
 from kb_pipeline.world import Vectors
 
-_META = "meta.json"
+_META, _MANAGED, _LOCK = "meta.json", ".managed.json", ".tantivy-writer.lock"
 _HEAP = 15_000_000, 200_000_000
 """Bytes of a writer's heap for an update and for a build; a larger heap writes fewer, larger segments."""
 _MANY = 5_000
@@ -77,6 +78,9 @@ def _write(folder: Path, exists: bool, gone: Keys, tables: Sequence[pa.Table]) -
             writer.add_document(document)
     writer.commit()
     writer.wait_merging_threads()
+    rights = (folder / _LOCK).stat().st_mode & 0o777
+    for name in (_META, _MANAGED):  # tantivy makes these for their owner alone
+        (folder / name).chmod(rights)
 
 
 def _link(base: Path, folder: Path) -> None:
@@ -119,9 +123,15 @@ class Lexicon:
     """A lexical index opened for reading; what it mapped outlives its folder."""
 
     def __init__(self, folder: Path) -> None:
-        index = tantivy.Index.open(str(folder))
-        index.config_reader("manual", 0)
-        self._searcher = index.searcher()
+        try:
+            self._searcher = _searcher(folder)
+        except ValueError as error:
+            if "Lockfile" not in str(error):
+                raise
+            with tempfile.TemporaryDirectory(prefix="kb-") as writable:  # tantivy writes a lock even to read
+                for path in folder.glob("[!.]*"):
+                    Path(writable, path.name).symlink_to(path.absolute())
+                self._searcher = _searcher(Path(writable))
 
     def ranked(
         self, tokens: Mapping[str, float], scope: Scope, limit: int, *, covering: bool = False
@@ -138,6 +148,12 @@ class Lexicon:
 
     def __len__(self) -> int:
         return int(self._searcher.num_docs)
+
+
+def _searcher(folder: Path) -> tantivy.Searcher:
+    index = tantivy.Index.open(str(folder))
+    index.config_reader("manual", 0)
+    return index.searcher()
 
 
 def _disjunction(tokens: Mapping[str, float], *, covering: bool) -> tantivy.Query:
