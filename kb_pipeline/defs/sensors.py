@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Any
 
 import dagster as dg
-from dagster import DagsterRunStatus
+from dagster import DagsterRunStatus, RunRecord
 
 from kb_pipeline.api import Stale
 from kb_pipeline.defs.jobs import compile_, sync
@@ -36,7 +36,8 @@ def registry_sensor(seconds: int) -> dg.SensorDefinition:
             return dg.SkipReason(f"{', '.join(changed[:5])} changed since this code location was loaded: {cure}")
         if builder := base.builder():
             return dg.SkipReason(f"{builder} is under way and does the same work")
-        asking = _Asking(context, base.stale(), round(base.world.clock.now().timestamp() * 1000))
+        running = under_way(instance)  # before what is stale: a run that ends in between must count as under way
+        asking = _Asking(context, running, base.stale(), round(base.world.clock.now().timestamp() * 1000))
         requests = list(asking.requests())
         found = moves(instance, base)
         partitions: list[Any] = [SOURCES.build_add_request(found.added)] if found.added else []
@@ -56,14 +57,15 @@ def registry_sensor(seconds: int) -> dg.SensorDefinition:
 class _Asking:
     """One tick: what is stale against what runs, and what was asked before."""
 
-    def __init__(self, context: dg.SensorEvaluationContext, stale: Stale, now_ms: int) -> None:
-        self._instance, self._stale = context.instance, stale
+    def __init__(
+        self, context: dg.SensorEvaluationContext, running: list[RunRecord], stale: Stale, now_ms: int
+    ) -> None:
+        self._instance, self._running, self._stale = context.instance, running, stale
         state: dict[str, Any] = json.loads(context.cursor or "{}")
         # A content hash alone would be refused for ever once seen: A → B → A would never sync back. After a lost
         # cursor the counter must not fall back to keys that were used.
         self._seq = max(int(state.get("seq", 0)), now_ms)
         self._synced: list[str] = state.get("synced", [])
-        self._running = under_way(context.instance)
 
     def cursor(self) -> str:
         """What the next tick must know."""
