@@ -119,11 +119,11 @@ def _stated_kind(doc: RawDoc) -> str:
     A server that says HTML is believed over an extension: ``page.php`` is a page, not a program.
     """
     name = doc.name.rsplit("/", 1)[-1].lower()
-    extension = name.rpartition(".")[2]
+    _, dot, extension = name.rpartition(".")
     by_media_type = _MEDIA_TYPES.get(doc.media_type.partition(";")[0].strip().lower(), "")
     if by_media_type == "html" and FORMATS.get(extension, _HTML).name == "code":
         return by_media_type
-    return extension if extension in FORMATS or extension in NO_TEXT else by_media_type
+    return extension if extension in FORMATS or (dot and extension in NO_TEXT) else by_media_type
 
 
 def _identify(doc: RawDoc) -> tuple[str, tuple[str, ...]]:

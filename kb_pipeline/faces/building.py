@@ -1,10 +1,11 @@
 """``kb build`` and ``kb dev``: the two commands that reach Dagster, which is imported inside them alone."""
 
 import os
+import sqlite3
 import time
 
 from kb_pipeline.api import KnowledgeBase, Listener, Stale, listen
-from kb_pipeline.errors import MODEL_FAILED
+from kb_pipeline.errors import MODEL_FAILED, KbError
 from kb_pipeline.records import BuildReport, StageReport
 
 
@@ -36,7 +37,15 @@ def build(
 def _run(base: KnowledgeBase, stale: Stale, full: bool, accept_deletions: frozenset[str]) -> tuple[str, ...]:
     from kb_pipeline.defs.local import build as run_locally
 
-    return run_locally(base, stale, full=full, accept_deletions=accept_deletions)
+    try:
+        return run_locally(base, stale, full=full, accept_deletions=accept_deletions)
+    except Exception as error:
+        lost = getattr(error, "orig", None)  # Dagster's database tells of a full disk in SQL
+        if not isinstance(lost, sqlite3.Error):
+            raise
+        cure = "Free space or check permissions; the last good state is untouched."
+        where = str(base.settings.root / ".dagster")
+        raise KbError(f"Dagster's state cannot be written: {lost}.", where=where, cure=cure) from error
 
 
 def failed(report: BuildReport) -> bool:

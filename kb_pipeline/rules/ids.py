@@ -70,11 +70,14 @@ def row_hash(row: Row) -> str:
 
 
 def doc_id(source: str, path: str) -> str:
-    """``<source>/<path>``; a part that would not fit a file name with our extensions is cut and keeps a short hash."""
+    """``<source>/<path>``; a part that would not fit a file name with our extensions is cut and keeps a short hash, and
+    so does a folder that is named as a file of ours may be (``a.md/`` beside the document ``a``)."""
     parts = [part if len(part.encode()) <= _NAME_LIMIT else _shortened(part) for part in path.split("/")]
-    return "/".join((source, *parts))
+    folders = [f"{part}-{digest(part)[:12]}" if part.endswith(_EXTENSIONS) else part for part in parts[:-1]]
+    return "/".join((source, *folders, parts[-1]))
 
 
+_EXTENSIONS = (".md", ".json", ".jsonl")
 _NAME_LIMIT = 200  # bytes; file systems allow 255, ``.meta.json`` and temporary names need room
 
 
