@@ -81,6 +81,8 @@ _MEDIA_TYPES: Final = {
     "application/mbox": "mbox",
     **{media_type: kind for kind, media_type in reversed(office.MEDIA_TYPES.items())},
 }
+# Names that tell a format without a dot; a file called ``c`` or ``a`` is no program and no archive.
+_WHOLE_NAMES: Final = frozenset({"changelog", "dockerfile", "license", "makefile", "readme"})
 # In-process work is bounded by size: a larger file is a worker's, whatever it is.
 LARGE: Final = 16 * 1024 * 1024
 
@@ -123,7 +125,8 @@ def _stated_kind(doc: RawDoc) -> str:
     by_media_type = _MEDIA_TYPES.get(doc.media_type.partition(";")[0].strip().lower(), "")
     if by_media_type == "html" and FORMATS.get(extension, _HTML).name == "code":
         return by_media_type
-    return extension if extension in FORMATS or (dot and extension in NO_TEXT) else by_media_type
+    known = extension in FORMATS or extension in NO_TEXT if dot else extension in _WHOLE_NAMES
+    return extension if known else by_media_type
 
 
 def _identify(doc: RawDoc) -> tuple[str, tuple[str, ...]]:
