@@ -15,7 +15,7 @@ from kb_pipeline.yaml_lines import Located, Where, near
 
 _ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")
 _TAG = re.compile(r"[^\W_]+(-[^\W_]+)*")
-_RESERVED = ("human",)  # documents of hand-written items live there
+_RESERVED = {"human": "items written by hand", "compile": "the stages that all sources share"}
 _LISTS = ("uri", "include", "exclude", "owners", "sources", "keywords")
 
 
@@ -141,7 +141,7 @@ def _check_id(file: Located, name: str, noun: str, where: Where) -> None:
     if not name:
         return  # reported as wrong before
     if name in _RESERVED and noun == "source":
-        file.report((*where, "id"), f"the id {name!r} is kept for items written by hand. Choose another.")
+        file.report((*where, "id"), f"the id {name!r} is kept for {_RESERVED[name]}. Choose another.")
     elif not _ID.fullmatch(name):
         rule = "holds only a-z, 0-9, - and _, begins with a letter or digit and has at most 100 characters"
         file.report((*where, "id"), f"{noun} id {name!r} is not allowed: an id {rule}. {_better(name)}")

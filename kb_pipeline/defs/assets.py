@@ -34,7 +34,7 @@ EXTERNAL = [
     dg.AssetSpec(
         "source_registry",
         description="The set of sources in `sources.yaml`. Edit the file: the sensor adds and removes partitions.",
-        group_name="compile",
+        group_name="ingest",
         kinds={"yaml"},
         owners=_OWNERS,
     ),

@@ -13,7 +13,7 @@ from dagster._core.instance import InstanceRef
 from kb_pipeline.api import KnowledgeBase, Stale
 from kb_pipeline.defs import registry
 from kb_pipeline.defs.location import local_definitions
-from kb_pipeline.defs.run_tags import ACCEPT_DELETIONS, ASKS, FULL, PROCESS, REASON
+from kb_pipeline.defs.run_tags import ACCEPT_DELETIONS, FULL, PROCESS, asked
 from kb_pipeline.defs.runs import fail_dead
 from kb_pipeline.defs.serving import needed
 from kb_pipeline.errors import MODEL_FAILED, UNAVAILABLE, RunStopped
@@ -41,15 +41,13 @@ def build(
         jobs = _Jobs(local_definitions(base), instance, {FULL: "true"} if full else {})
         for source in stale.sources:
             accepted = {ACCEPT_DELETIONS: source} if source in accept_deletions else {}
-            told = {ASKS: stale.asks[source], REASON: stale.sources[source]}
-            failed += jobs.run("sync", {**accepted, **told}, partition_key=source)
+            failed += jobs.run("sync", {**accepted, **asked(stale, source)}, partition_key=source)
             if jobs.stopped:
                 return tuple(failed)
         compile_ = base.stale(full=full)
         if compile_.stages:
             stages = [dg.AssetKey(name) for name in compile_.stages]
-            told = {ASKS: compile_.asks["compile"], REASON: next(iter(compile_.stages.values()))}
-            failed += jobs.run("compile", told, asset_selection=stages)
+            failed += jobs.run("compile", asked(compile_, "compile"), asset_selection=stages)
     return tuple(failed)
 
 

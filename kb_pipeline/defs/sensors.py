@@ -13,7 +13,7 @@ from kb_pipeline.defs.jobs import compile_, sync
 from kb_pipeline.defs.partitions import SOURCES
 from kb_pipeline.defs.registry import moves
 from kb_pipeline.defs.resources import KbResource
-from kb_pipeline.defs.run_tags import ASKS, REASON
+from kb_pipeline.defs.run_tags import asked, signature
 from kb_pipeline.defs.runs import fail_dead, holds_up, refused, under_way
 
 MOST_QUEUED = 25  # a first load of thousands of sources must not flood the queue
@@ -26,7 +26,7 @@ def registry_sensor(seconds: int) -> dg.SensorDefinition:
         jobs=[sync, compile_],
         minimum_interval_seconds=seconds,
         default_status=dg.DefaultSensorStatus.RUNNING,
-        description="Launches what is stale: a sync a source, then one compile. Partitions follow `sources.yaml`.",
+        description="Launches what is stale: a sync a source, then one compile. Partitions follow sources.yaml.",
     )
     def registry(context: dg.SensorEvaluationContext, kb: KbResource) -> dg.SensorResult | dg.SkipReason:
         base, instance = kb.open(), context.instance
@@ -77,11 +77,11 @@ class _Asking:
         if self._compile_is_due(wanted):
             self._synced = []
             names = [dg.AssetKey(name) for name in self._stale.stages]
-            yield self._request("compile", "compile", next(iter(self._stale.stages.values())), asset_selection=names)
+            yield self._request("compile", "compile", asset_selection=names)
             return
         for source in wanted:
             self._synced.append(source)
-            yield self._request("sync", source, self._stale.sources[source], partition_key=source)
+            yield self._request("sync", source, partition_key=source)
 
     def _wanted(self) -> list[str]:
         runs = [record.dagster_run for record in self._running]
@@ -89,18 +89,17 @@ class _Asking:
         queued = sum(run.status is DagsterRunStatus.QUEUED for run in runs)
         # Those that had no turn since the last compile go first, so that a source that never rests starves no other.
         waiting = sorted((s for s in self._stale.sources if s not in syncing), key=self._synced.__contains__)
-        asked = (s for s in waiting if not refused(self._instance, self._stale.asks[s]))
-        return list(islice(asked, max(0, MOST_QUEUED - queued)))
+        welcome = (s for s in waiting if not refused(self._instance, signature(self._stale, s)))
+        return list(islice(welcome, max(0, MOST_QUEUED - queued)))
 
     def _compile_is_due(self, wanted: list[str]) -> bool:
         if any(map(holds_up, self._running)) or not self._stale.stages or not set(wanted) <= set(self._synced):
             return False
-        return not refused(self._instance, self._stale.asks["compile"])
+        return not refused(self._instance, signature(self._stale, "compile"))
 
-    def _request(self, job: str, what: str, reason: str, **target: Any) -> dg.RunRequest:
+    def _request(self, job: str, what: str, **target: Any) -> dg.RunRequest:
         self._seq += 1
-        tags = {ASKS: self._stale.asks[what], REASON: reason}
-        return dg.RunRequest(job_name=job, run_key=f"{what}:{self._seq}", tags=tags, **target)
+        return dg.RunRequest(job_name=job, run_key=f"{what}:{self._seq}", tags=asked(self._stale, what), **target)
 
     def silence(self, sources: int) -> str:
         """Why nothing was requested."""
