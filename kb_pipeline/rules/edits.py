@@ -3,8 +3,7 @@
 from kb_pipeline.records import Item
 from kb_pipeline.rules import ids
 
-# What a person may say better. Proofs, dates and relations follow the documents.
-_FIELDS = (
+FIELDS = (
     "statement",
     "detail",
     "context",
@@ -17,6 +16,7 @@ _FIELDS = (
     "entities",
     "confidence",
 )
+"""What a person may say better; proofs, dates and relations follow the documents."""
 
 
 def overlaid(person: Item, machine: Item, *, fresh: bool) -> Item:
@@ -26,13 +26,13 @@ def overlaid(person: Item, machine: Item, *, fresh: bool) -> Item:
     that differs is the person's, otherwise those that its ``edited`` names. ``edited`` of the result maps each to the
     hash of what the machine would have said. A person may retire an active item, not revive what no document states.
     """
-    differing = {name for name in _FIELDS if getattr(person, name) != getattr(machine, name)}
+    differing = {name for name in FIELDS if getattr(person, name) != getattr(machine, name)}
     if (person.status, machine.status) == ("retired", "active"):
         differing.add("status")
     kept = differing if fresh else differing & person.edited.keys()
     words = {name: getattr(person, name) for name in kept}
     if fresh and machine.status == "retired":
-        kept = set(_FIELDS)  # what the machine says is the person's file itself: on a return all of it counts
+        kept = set(FIELDS)  # what the machine says is the person's file itself: on a return all of it counts
     said = machine.model_dump(mode="json", include=kept)
     edited = {**machine.edited, **{name: ids.digest_json(said[name]) for name in sorted(kept)}}
     return machine.model_copy(update={**words, "edited": edited})

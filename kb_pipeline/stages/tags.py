@@ -7,32 +7,14 @@ from typing import cast
 
 from kb_pipeline.records import Chunk, Cluster, Draft, Extraction, Item, Meta, Occurrence, Tagging
 from kb_pipeline.rules import ids
+from kb_pipeline.rules.edits import FIELDS
 from kb_pipeline.rules.merging import Witness, merge
 from kb_pipeline.rules.taxonomy import settled
 from kb_pipeline.world import Changes, Inputs, Output, Previous, World
 
 _SLICE = 2000  # items tagged at a time: what a stage holds beside its output
 # What a reader would call the item itself: a change of anything else (offsets, versions of a document) moves no date.
-_IDENTITY = frozenset(
-    {
-        "statement",
-        "detail",
-        "context",
-        "item_type",
-        "topic",
-        "primary_category",
-        "secondary_categories",
-        "tags",
-        "note",
-        "entities",
-        "confidence",
-        "status",
-        "superseded_by",
-        "related_items",
-        "confirmations",
-        "needs_review",
-    }
-)
+_IDENTITY = {*FIELDS, "status", "superseded_by", "related_items", "confirmations", "needs_review"}
 
 _RETIRED = "retired"  # in place of the hash of a cluster: what an item was made from that no draft supports any more
 
@@ -115,7 +97,7 @@ def _tagged(item: Item, tagging: Tagging) -> Item:
 
 def _dated(item: Item, before: Item | None, now: str) -> Item:
     content = ids.digest_json(
-        [item.model_dump(mode="json", include=set(_IDENTITY)), sorted({s.doc_id for s in item.sources})]
+        [item.model_dump(mode="json", include=_IDENTITY), sorted({s.doc_id for s in item.sources})]
     )
     same = before is not None and before.content_hash == content
     return item.model_copy(
@@ -139,9 +121,7 @@ def _edited(previous: Previous, key: str) -> bool:
     return item is None or bool(item.edited) or not previous.inputs()[key]
 
 
-def _retire(
-    keys: Sequence[str], previous: Previous, heirs: Mapping[str, str], now: str
-) -> dict[str, tuple[Item, ...]]:
+def _retire(keys: Sequence[str], previous: Previous, heirs: Mapping[str, str], now: str) -> dict[str, tuple[Item, ...]]:
     """Items that no document supports any more, or that a person had edited before they were merged into their heir:
     kept on disk with their last proofs, out of everything live."""
     retired: dict[str, tuple[Item, ...]] = {}
