@@ -57,7 +57,8 @@ class Embedder(Protocol):
         """16 bytes that name the vector of ``text`` under this model."""
 
     def recall(self, keys: Sequence[bytes]) -> tuple[Vectors, npt.NDArray[np.bool_]]:
-        """Cached vectors ``(n, dim)`` and which were found (rows of the others are zero); computes nothing."""
+        """Cached vectors ``(n, dim)``, the caller's own, and which were found (rows of the others are zero); computes
+        nothing."""
 
     def close(self) -> None:
         """Free the model; an embedder that was never asked holds none."""

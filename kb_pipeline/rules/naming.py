@@ -5,6 +5,7 @@ Owns that a published id never moves without need and never names two items. Ref
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from kb_pipeline.records import Cluster, DedupDecision, Occurrence
 from kb_pipeline.rules.clusters import related, superseded
@@ -94,7 +95,7 @@ def _by_group(claims: Mapping[str, int]) -> dict[int, list[str]]:
 
 def _claims(home: Mapping[str, int], published: Iterable[Cluster]) -> tuple[dict[str, int], dict[str, int]]:
     """Where every id that was an item, and every alias, leads now; ids whose cluster is gone whole are left out."""
-    by_id = {item_id(draft): home[draft] for draft in sorted(home, reverse=True)}
+    elsewhere = cache(lambda: {item_id(draft): home[draft] for draft in sorted(home, reverse=True)})
     items: dict[str, int] = {}
     aliases: dict[str, int] = {}
     for cluster in sorted(published, key=lambda c: c.id):
@@ -102,7 +103,9 @@ def _claims(home: Mapping[str, int], published: Iterable[Cluster]) -> tuple[dict
         own = {item_id(draft): home[draft] for draft in reversed(left)}
         for claims, known in ((items, (cluster.id,)), (aliases, cluster.aliases)):
             for claimed in known:
-                at = own.get(claimed, by_id.get(claimed, home[left[0]] if left else None))
+                at = own.get(claimed)
+                if at is None:  # its draft went to another cluster, or is gone
+                    at = elsewhere().get(claimed, home[left[0]] if left else None)
                 if at is not None:
                     claims[claimed] = at
     return items, aliases

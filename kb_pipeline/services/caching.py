@@ -68,7 +68,8 @@ class CachedEmbedder:
         return bytes.fromhex(digest(self.name, text.encode("utf-8", "surrogatepass")))
 
     def recall(self, keys: Sequence[bytes]) -> tuple[Vectors, npt.NDArray[np.bool_]]:
-        """Cached vectors ``(n, dim)`` and which were found (rows of the others are zero); computes nothing."""
+        """Cached vectors ``(n, dim)``, the caller's own, and which were found (rows of the others are zero); computes
+        nothing."""
         return self._cache.get(keys)
 
     def embed(self, texts: Sequence[str]) -> Vectors:

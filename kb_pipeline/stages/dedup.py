@@ -182,8 +182,7 @@ def _starved(known: Sequence[DedupDecision], held: Mapping[str, int]) -> set[str
 
 def _vectors(rows: Sequence[str], nodes: _Nodes, embedder: Embedder) -> Vectors:
     """The vector of each draft's canonical statement; what the cache lost is read and embedded again."""
-    recalled, found = embedder.recall([bytes.fromhex(nodes.places[node][0].text_key) for node in rows])
-    vectors = recalled.copy()
+    vectors, found = embedder.recall([bytes.fromhex(nodes.places[node][0].text_key) for node in rows])
     missing = [row for row in range(len(rows)) if not found[row]]
     for start in range(0, len(missing), _SLICE):
         part = missing[start : start + _SLICE]
