@@ -1,7 +1,8 @@
 """What was made from what: one sorted JSON line a key, beside the artefacts, so that manifests merge in git."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -49,14 +50,14 @@ class Entry(Record):
 
 
 class Manifest:
-    """The entries of one stage (and source), by key. Never changes, so it may be shared.
+    """The entries of one stage (and source), in the order of their keys. Never changes, so it may be shared.
 
     ``state`` is that of the file which holds just these entries, None where none is known to.
     """
 
     def __init__(self, path: Path, entries: Iterable[Entry] = (), state: FileState | None = None) -> None:
         self.path, self.state = path, state
-        self._entries = {e.key: e for e in entries}
+        self._entries = {e.key: e for e in sorted(entries, key=attrgetter("key"))}
 
     @property
     def source(self) -> str:
@@ -93,11 +94,15 @@ class Manifest:
 
     def keys(self) -> list[str]:
         """Sorted keys."""
-        return sorted(self._entries)
+        return list(self._entries)
 
-    def live(self) -> list[Entry]:
+    def live(self) -> Sequence[Entry]:
         """Entries with a document behind them, by key."""
-        return [e for e in map(self._entries.__getitem__, self.keys()) if e.live]
+        return self._live
+
+    @cached_property
+    def _live(self) -> Sequence[Entry]:
+        return tuple(e for e in self if e.live)
 
     def with_changes(self, upserts: Iterable[Entry], deletes: Iterable[str]) -> "Manifest":
         """A manifest less ``deletes`` and with ``upserts``; this one where that is the same."""
@@ -113,13 +118,13 @@ class Manifest:
 
     @cached_property
     def _version(self) -> str:
-        return ids.digest("\n".join(f"{e.key} {e.version}" for e in self.live()))
+        return ids.digest("\n".join(f"{e.key} {e.version}" for e in self._live))
 
     def save(self) -> None:
         """Write the file where its bytes differ."""
         if self.state is not None and self.state == file_state(self.path):
             return
-        lines = [self._entries[key].model_dump_json(exclude_defaults=True) for key in self.keys()]
+        lines = [entry.model_dump_json(exclude_defaults=True) for entry in self]
         data = ("\n".join(lines) + "\n").encode() if lines else b""
         if read_bytes(self.path) != data:
             replace(self.path, data)
