@@ -752,8 +752,8 @@ class BuildReport(Record):
     """What one build did; ``next_steps`` say what to look at."""
 
     documents: Mapping[str, int]
-    stages: Mapping[str, Mapping[str, float]]
-    engine: Mapping[str, float]
+    stages: Mapping[str, Mapping[str, int | float]]
+    engine: Mapping[str, int | float]
     files_written: int
     generation: str | None
     live: str | None
