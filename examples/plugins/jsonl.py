@@ -45,7 +45,9 @@ def fetch(source, known, world):
                 name, content = str(entry[key]), str(entry[text]).encode()
             except (ValueError, KeyError, TypeError) as error:
                 # `failed` keeps the last good version of this one document, and reports the reason.
-                yield Fetched(path=f"line-{number}", state="failed", uri=address, reason=f"{type(error).__name__}: {error}")
+                yield Fetched(
+                    path=f"line-{number}", state="failed", uri=address, reason=f"{type(error).__name__}: {error}"
+                )
                 continue
             path = _path(name)
             same = path in known and known[path].sha256 == hashlib.sha256(content).hexdigest()
