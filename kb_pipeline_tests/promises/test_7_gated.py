@@ -2,14 +2,13 @@
 then, and during every rebuild, readers are served by the last good one alone; a rollback stands until the inputs
 change."""
 
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 from kb_pipeline.settings import Options
 from kb_pipeline_tests.driving import Cli, compile_all, new_root, opened, write
 from kb_pipeline_tests.promises.documents import LIMITS
+from kb_pipeline_tests.reading import readers
 
 # Forty near-equal sentences: a question about one of them cannot find it among its like.
 NOISE = "\n\n".join(f"The gate number {n} opens valve {n} at {n} bar of pressure." for n in range(40))
@@ -80,41 +79,20 @@ def test_what_a_retained_generation_cites_can_be_shown(cli: Cli) -> None:
     assert all(passage["proven"] for passage in shown["passages"])
 
 
-READER = """
-import sys
-from pathlib import Path
-from kb_pipeline_tests.driving import opened
-
-served = 0
-with opened(Path(sys.argv[1])) as base:
-    print("ready", flush=True)
-    while not Path(sys.argv[2]).exists():
-        found = base.search("block cache pages of memory").hits
-        assert found, "nothing was found"
-        assert any(hit.text.startswith("The block cache keeps") for hit in found), [hit.text for hit in found]
-        assert base.sql("select count(*) from rows")[1][0][0] > 10
-        served += 1
-print(served)
-"""
-
-
 def test_readers_see_no_error_while_builds_publish(cli: Cli, tmp_path: Path) -> None:
-    """A reader in another process is served throughout builds, a rollback and the collection of old generations."""
-    stop = tmp_path / "stop"
-    command = [sys.executable, "-c", READER, str(cli.root), str(stop)]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(command, env=cli.environ, stdout=pipe, stderr=pipe, text=True) as reader:
-        assert reader.stdout
-        reader.stdout.readline()
+    """A reader in another process is served one whole state throughout builds, a rollback and the collection of old
+    generations."""
+    with readers(cli, 1, tmp_path / "stop", "block cache pages of memory") as told:
         for n in range(Options().retained_generations + 3):
-            write(cli.root, {"notes/limits.md": LIMITS.replace("900 rows", f"{n + 1}000 rows")})
+            write(
+                cli.root,
+                {f"notes/{name}.md": f"# {name}\n\nThe {name} list is edition {n}.\n" for name in ("red", "blue")},
+            )
             with opened(cli.root) as base:
                 compile_all(base)
                 if n == 2:
                     base.rollback()
                     time.sleep(0.2)
-        stop.touch()
-        out, err = reader.communicate()
-    assert (reader.returncode, err) == (0, "")
-    assert int(out) > 0
+    assert told[0]["errors"] == []
+    assert told[0]["generations"] > 1
     assert len(cli.json("status")["generations"]) <= Options().retained_generations + 1
