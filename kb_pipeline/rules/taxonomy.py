@@ -36,30 +36,36 @@ def name_form(name: str) -> str:
     return "-".join(re.findall(r"[^\W_]+", name.lower()))
 
 
-def settled(tagging: Tagging, taxonomy: Taxonomy, names: Iterable[str] = ()) -> Tagging:
-    """``tagging`` with its categories from the closed list, and at most six tags in normal form, aliases resolved.
+class ClosedList:
+    """The categories and tags of a taxonomy in the forms in which they are looked up."""
 
-    A primary category that is not in the list is none, and the note says so. ``names`` are the item's entities: a tag
-    that is one of them keeps its plural. ``candidates`` are the tags that the vocabulary lacks.
-    """
-    kept = {name_form(name) for name in names}
-    closed = {_CASELESS(c.name): c.name for c in taxonomy.categories}
-    primary = closed.get(_CASELESS(tagging.primary_category), UNCLASSIFIED)
-    note = None if primary != UNCLASSIFIED else tagging.note or _NOT_CLOSED.format(tagging.primary_category[:60])
-    others = (closed.get(_CASELESS(name)) for name in tagging.secondary_categories)
-    named = {form: tag for tag, aliases in taxonomy.tags.items() for form in map(tag_form, aliases)}
-    named |= {tag_form(tag): tag for tag in taxonomy.tags}
-    forms = (tag if tag in kept or tag in taxonomy.tags else tag_form(tag) for tag in tagging.tags)
-    tags = tuple(dict.fromkeys(named.get(form, form) for form in forms if form))[:MOST_TAGS]
-    return tagging.model_copy(
-        update={
-            "primary_category": primary,
-            "secondary_categories": tuple(dict.fromkeys(name for name in others if name and name != primary)),
-            "tags": tags,
-            "note": note,
-            "candidates": tuple(tag for tag in tags if tag not in taxonomy.tags),
-        }
-    )
+    def __init__(self, taxonomy: Taxonomy) -> None:
+        self._categories = {_CASELESS(c.name): c.name for c in taxonomy.categories}
+        self._tags = taxonomy.tags
+        self._named = {form: tag for tag, aliases in taxonomy.tags.items() for form in map(tag_form, aliases)}
+        self._named |= {tag_form(tag): tag for tag in taxonomy.tags}
+
+    def settled(self, tagging: Tagging, names: Iterable[str] = ()) -> Tagging:
+        """``tagging`` with its categories from the closed list, and at most six tags in normal form, aliases resolved.
+
+        A primary category that is not in the list is none, and the note says so. ``names`` are the item's entities: a
+        tag that is one of them keeps its plural. ``candidates`` are the tags that the vocabulary lacks.
+        """
+        kept = {name_form(name) for name in names}
+        primary = self._categories.get(_CASELESS(tagging.primary_category), UNCLASSIFIED)
+        note = None if primary != UNCLASSIFIED else tagging.note or _NOT_CLOSED.format(tagging.primary_category[:60])
+        others = (self._categories.get(_CASELESS(name)) for name in tagging.secondary_categories)
+        forms = (tag if tag in kept or tag in self._tags else tag_form(tag) for tag in tagging.tags)
+        tags = tuple(dict.fromkeys(self._named.get(form, form) for form in forms if form))[:MOST_TAGS]
+        return tagging.model_copy(
+            update={
+                "primary_category": primary,
+                "secondary_categories": tuple(dict.fromkeys(name for name in others if name and name != primary)),
+                "tags": tags,
+                "note": note,
+                "candidates": tuple(tag for tag in tags if tag not in self._tags),
+            }
+        )
 
 
 def phrase(text: str) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from kb_pipeline.records import Chunk, Cluster, Draft, Extraction, Item, Meta, O
 from kb_pipeline.rules import ids
 from kb_pipeline.rules.edits import FIELDS
 from kb_pipeline.rules.merging import Witness, merge
-from kb_pipeline.rules.taxonomy import settled
+from kb_pipeline.rules.taxonomy import ClosedList
 from kb_pipeline.world import Changes, Inputs, Output, Previous, World
 
 _SLICE = 2000  # items tagged at a time: what a stage holds beside its output
@@ -32,14 +32,14 @@ def run(changes: Changes, inputs: Inputs, previous: Previous, world: World) -> O
         or published.get(c.id) != made_from[c.id]
         or any(o.doc_id in touched for o in c.occurrences)
     ]
-    library, now = _Library(inputs), world.clock.now().strftime("%Y-%m-%dT%H:%M:%SZ")
+    library, closed = _Library(inputs), ClosedList(world.settings.taxonomy)
+    now = world.clock.now().strftime("%Y-%m-%dT%H:%M:%SZ")
     upserts: dict[str, tuple[Item, ...]] = {}
     wanted: Counter[str] = Counter()
     for start in range(0, len(affected), _SLICE):
         merged = [merge(c, library.witnesses(c.occurrences)) for c in affected[start : start + _SLICE]]
-        taxonomy = world.settings.taxonomy
-        for item, found in zip(merged, world.engine.tag(merged, taxonomy), strict=True):
-            tagging = settled(found, taxonomy, item.entities)
+        for item, found in zip(merged, world.engine.tag(merged, world.settings.taxonomy), strict=True):
+            tagging = closed.settled(found, item.entities)
             upserts[item.id] = (_dated(_tagged(item, tagging), _before(previous, item.id), now),)
             wanted.update(tagging.candidates)
     aliases = {alias: c.id for c in clusters for alias in c.aliases}

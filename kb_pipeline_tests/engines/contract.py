@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from kb_pipeline.records import UNCLASSIFIED, Category, Chunk, Draft, Extraction, Item, Taxonomy
 from kb_pipeline.rules.ids import digest, draft_hash, item_id
-from kb_pipeline.rules.taxonomy import settled
+from kb_pipeline.rules.taxonomy import ClosedList
 from kb_pipeline.world import Engine
 
 TASKS = ("normalize", "extract", "judge", "tag", "questions")
@@ -130,7 +130,8 @@ def check_tagging(engine: Engine) -> None:
         item("The load balancer routes each request through the gateway to a replica."),
         item("Bread dough rises for two hours in a warm kitchen."),
     ]
-    taggings = [settled(t, TAXONOMY, i.entities) for t, i in zip(engine.tag(items, TAXONOMY), items, strict=True)]
+    found = zip(engine.tag(items, TAXONOMY), items, strict=True)
+    taggings = [ClosedList(TAXONOMY).settled(tagging, item.entities) for tagging, item in found]
     assert len(taggings) == len(items)
     closed = {c.name for c in TAXONOMY.categories}
     for tagging in taggings:
@@ -143,7 +144,7 @@ def check_tagging(engine: Engine) -> None:
     assert taggings[0].primary_category == "Memory"
     assert {"kv-cache", "paged-attention"} <= set(taggings[0].tags)
     assert engine.tag([], TAXONOMY) == []
-    assert settled(engine.tag(items[:1], Taxonomy())[0], Taxonomy()).primary_category == UNCLASSIFIED
+    assert ClosedList(Taxonomy()).settled(engine.tag(items[:1], Taxonomy())[0]).primary_category == UNCLASSIFIED
 
 
 def check_questions(engine: Engine) -> None:
