@@ -32,13 +32,16 @@ def sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
+@lru_cache(maxsize=1 << 16)  # dedup, tags, index and evaluation ask for the same ones
 def canonical(statement: str) -> str:
     """The form in which equal statements are one: NFKC, white space, quotes and dashes folded, no final stop.
 
     Case is folded except in words that carry a digit, an inner capital or are all capitals (``A100-40GB``, ``gRPC``,
     ``ERR_RESET``), where it can tell two things apart.
     """
-    text = _SPACE.sub(" ", unicodedata.normalize("NFKC", statement).translate(_QUOTES)).strip().rstrip(".;:!").rstrip()
+    if not statement.isascii():
+        statement = unicodedata.normalize("NFKC", statement).translate(_QUOTES)
+    text = _SPACE.sub(" ", statement).strip().rstrip(".;:!").rstrip()
     return " ".join(map(_folded, text.split(" ")))
 
 
