@@ -1,6 +1,7 @@
 """Source types that tests put into ``kb/plugins/`` of their roots."""
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 # Remote: without a fingerprint only `refresh` says when to look. It serves what stands in feed.txt, and counts.
@@ -17,6 +18,24 @@ def fetch(source, known, world):
         asked.write(f"{source.id}\\n")
     yield Fetched(path="feed.txt", state="changed", uri="feed:1", content=(folder / "feed.txt").read_bytes())
 """
+
+# Calls `LOOKED` whenever somebody asks for its state.
+WATCHED = """
+from kb_pipeline.records import Fetched
+from kb_pipeline_tests.defs import plugins
+
+TYPE = "watched"
+
+
+def fingerprint(source, settings):
+    plugins.LOOKED()
+    return "always the same"
+
+
+def fetch(source, known, world):
+    yield Fetched(path="a.txt", state="changed", uri="watched:1", content=b"This page never changes at all.")
+"""
+LOOKED: Callable[[], None] = lambda: None  # noqa: E731 - a slot for a test
 
 # Never ends by itself, and says that it began.
 SLOW = """

@@ -19,7 +19,8 @@ from kb_pipeline.defs.partitions import NAME
 from kb_pipeline.defs.run_tags import ASKS, PROCESS
 from kb_pipeline.defs.runs import DEATHS, fail_dead, under_way
 from kb_pipeline.errors import SettingsError
-from kb_pipeline_tests.defs.plugins import SLOW, install, wait_for
+from kb_pipeline_tests.defs import plugins
+from kb_pipeline_tests.defs.plugins import SLOW, WATCHED, install, wait_for
 from kb_pipeline_tests.defs.ticking import Daemon
 from kb_pipeline_tests.driving import opened, write
 
@@ -197,6 +198,27 @@ def test_a_source_that_is_slow_to_answer_keeps_no_other_waiting(daemon: Daemon) 
         with opened(daemon.root) as base:
             assert base.search("block size").hits
         reader.kill()
+
+
+def test_a_run_that_ends_during_a_look_is_not_asked_again(daemon: Daemon, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a sync ends after its source was judged stale, the look still knows that it was under way."""
+    install(daemon.root, "watched", WATCHED)
+    sources(daemon.root, NOTES, "id: watched, type: watched, uri: 'watched:1'")
+    daemon.settle()
+    write(daemon.root, {PAGING: "# Paging\n\nThe default block size is 64 tokens.\n"})
+    (request,) = daemon.look()
+    tags = {**request.tags, "dagster/partition": "notes", PROCESS: str(os.getpid())}
+    job = daemon.defs.resolve_job_def("sync")
+    run = daemon.instance.create_run_for_job(job, tags=tags, status=DagsterRunStatus.STARTED)
+
+    def end() -> None:
+        monkeypatch.setattr(plugins, "LOOKED", lambda: None)
+        daemon.run(request)
+        daemon.instance.delete_run(run.run_id)
+
+    monkeypatch.setattr(plugins, "LOOKED", end)
+    assert daemon.tick() == []
+    assert daemon.settle() == ["compile"]
 
 
 def failed_run(daemon: Daemon, request: dg.RunRequest, **reason: str) -> None:
