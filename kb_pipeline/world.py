@@ -246,12 +246,14 @@ class Changes:
     """What a ``whole`` stage must reconsider.
 
     ``touched`` maps an upstream stage to the document ids whose records were added, changed or removed since this
-    stage last ran. ``everything`` is true on a first run, after a change of recipe, and when the record was lost:
-    then ``touched`` holds all ids.
+    stage last ran. ``everything`` is true on a first run, after a change of recipe, when a full check was asked for and
+    when the record was lost: then ``touched`` holds all ids. ``outdated`` says that what stands published was made by
+    another recipe.
     """
 
     touched: Mapping[str, frozenset[str]]
     everything: bool
+    outdated: bool = False
 
 
 class Inputs(Protocol):

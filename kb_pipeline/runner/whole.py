@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
@@ -133,7 +134,8 @@ class _Pass:
             own = self.stage.artefact(self.run.world.index) or ""
         else:
             own = (self.recorded if self.editable else self.manifest).version()
-        return changed(self.run, self.stage.name, self.inputs, self.recipe, own)
+        found = changed(self.run, self.stage.name, self.inputs, self.recipe, own)
+        return replace(found, outdated=any(entry.recipe != self.recipe for entry in self.recorded))
 
     def publish(self, output: Output) -> tuple[Manifest, int, tuple[str, ...]]:
         groups = [

@@ -20,13 +20,14 @@ def run(changes: Changes, inputs: Inputs, previous: Previous, world: World) -> O
     generation = world.index.candidate()
     if generation is None:
         return Output(warnings=("there is no generation to evaluate.",))
-    old = cast(tuple[Question, ...], () if changes.everything else previous.records("qa_gold"))
+    old = cast(tuple[Question, ...], () if changes.outdated else previous.records("qa_gold"))
     gold = _gold(inputs, old, generation, world)
     human = cast(tuple[Question, ...], previous.records("human_gold"))
     asked = [q for q in (*gold, *human) if q.question and q.expected_item_id]
     ranks = {q.id: Rank(generation=generation, question=q.id, rank=_rank(q, generation, world)) for q in asked}
     live = world.index.live()
-    before = {r.question: r for r in cast(tuple[Rank, ...], previous.records("ranks")) if r.generation == live}
+    known = _retained(cast(tuple[Rank, ...], previous.records("ranks")), generation, live, world)
+    before = {r.question: r for r in known if r.generation == live}
     result = EvalResult(
         generation=generation,
         engine=f"{world.engine.name} + {world.embedder.name}",
@@ -42,11 +43,17 @@ def run(changes: Changes, inputs: Inputs, previous: Previous, world: World) -> O
     return Output(
         upserts={
             "qa_gold": gold,
-            "ranks": (*ranks.values(), *(r for r in before.values() if live != generation)),
+            "ranks": (*ranks.values(), *(r for r in known if r.generation != generation)),
             "results": results,
         },
         details={"generation": generation, "metrics": result.metrics, "common": result.common},
     )
+
+
+def _retained(ranks: Sequence[Rank], generation: str, live: str | None, world: World) -> list[Rank]:
+    """Ranks in the generations that a later one, or one after a rollback, may be compared with."""
+    newest = sorted({rank.generation for rank in ranks} | {generation})[-world.settings.options.retained_generations :]
+    return [rank for rank in ranks if rank.generation in {*newest, live}]
 
 
 def _measured(result: EvalResult) -> dict[str, object]:

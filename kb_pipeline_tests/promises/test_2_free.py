@@ -60,7 +60,7 @@ def test_a_full_check_computes_nothing_anew(cli: Cli) -> None:
 
 
 def test_there_and_back_publishes_what_stood_before(cli: Cli) -> None:
-    """A → B → A leaves the items, with their ids and dates of birth, as A had them."""
+    """A → B → A leaves the items, with their ids and dates of birth, as A had them; a full check makes nothing anew."""
     path = cli.root / "notes/cache.md"
 
     def published() -> dict[str, tuple[str, str, str]]:
@@ -73,6 +73,9 @@ def test_there_and_back_publishes_what_stood_before(cli: Cli) -> None:
             compile_all(base)
     after = published()
     assert {key: value for key, value in after.items() if value[2] != "retired"} == before
+    with opened(cli.root) as base:
+        reports, _ = compile_all(base, full=True)
+    assert sum(report.embeddings + report.files_written for report in reports) == 0
 
 
 def clone(root: Path, target: Path) -> Cli:
