@@ -58,6 +58,8 @@ _UNIT = re.compile(
     rf"\s?(?P<percent>%|percent\b|per\s?cent\b)|(?P<attached>[{_L}°×‰]+(?:/[{_L}]+)?)"
     rf"|(?P<apart>[ -][{_L}°]+(?:/[{_L}]+)?(?![{_L}\d]))"
 )
+_ONE = re.compile(r"\bone\b", re.IGNORECASE)
+_JOINED = re.compile(rf"[{_L}\d]")
 _UNIT_SYMBOL = re.compile(rf"\s?%|[{_L}°×‰]|\s?[-–—±~]")
 _TWO_PARTS = re.compile(r"\d+\.\d+")
 _NOT_SOFTWARE = words("Figure Fig Table Section Chapter Equation Eq Step Appendix Part Page Box Panel")
@@ -148,10 +150,15 @@ def supported(statement: str, text: str) -> tuple[str, ...]:
     The ends of ``60 to 80%`` occur one by one, those of ``60-80%`` only together. A name with digits may be a part of a
     longer one, between hyphens.
     """
-    found = set(_occurrences(quantities(text)))
-    if re.search(r"\bone\b", text, re.IGNORECASE):
-        found.add((("1",), ""))
+    found = _found(text)
     return tuple(dict.fromkeys(q.surface for q in quantities(statement) if not _occurs(q, found, text)))
+
+
+@lru_cache(maxsize=64)  # a chunk is asked about by one draft after the other
+def _found(text: str) -> frozenset[tuple[tuple[str, ...], str]]:
+    """The values that occur in ``text``; ``one`` is one."""
+    one = {(("1",), "")} if _ONE.search(text) else set()
+    return frozenset(_occurrences(quantities(text))) | one
 
 
 def _read(text: str, m: re.Match[str]) -> Quantity:
@@ -269,8 +276,21 @@ def _occurrences(figures: Iterable[Quantity]) -> Iterable[tuple[tuple[str, ...],
             yield from (((value,), percent) for value in q.values)
 
 
-def _occurs(q: Quantity, found: set[tuple[tuple[str, ...], str]], text: str) -> bool:
+def _stands(name: str, text: str) -> bool:
+    """Whether ``name`` stands in ``text`` to the letter, no letter or digit beside it."""
+    at = text.find(name)
+    while at >= 0:
+        end = at + len(name)
+        if not _JOINED.match(text[at - 1 : at]) and not _JOINED.match(text[end : end + 1]):
+            return True
+        at = text.find(name, at + 1)
+    return False
+
+
+def _occurs(q: Quantity, found: frozenset[tuple[tuple[str, ...], str]], text: str) -> bool:
     if q.kind == "identifier":
+        if _stands(q.surface, text):  # most do, and a pattern of its own costs a name 0.1 ms
+            return True
         return re.search(rf"(?<![{_L}\d]){re.escape(q.surface)}(?![{_L}\d])", text, re.IGNORECASE) is not None
     percent = "%" if q.unit == "%" else ""
     if (q.values, percent) in found:
