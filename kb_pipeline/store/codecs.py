@@ -36,7 +36,8 @@ class Codec:
 
     ``content(records, encoded)`` hashes the declared content fields: what the next stage's work depends on.
     ``editable`` says that people edit these files, so that foreign bytes are kept, not overwritten; ``versioned`` that
-    a replaced text is kept under its hash. ``facts(records)`` is what the manifest notes of them.
+    a replaced text is kept under its hash, ``shared`` that the one file of a key is large and read by several stages.
+    ``facts(records)`` is what the manifest notes of them.
     ``overlaid(edited file, records, fresh)`` gives records with what a person changed in that file (since the last
     time, where ``fresh``), and whether that is anything; it raises ``StoreError`` where the file cannot be read.
     """
@@ -46,6 +47,7 @@ class Codec:
     content: Callable[[Sequence[Record], Mapping[str, bytes]], str]
     editable: bool = False
     versioned: bool = False
+    shared: bool = False
     facts: Callable[[Sequence[Record]], Mapping[str, Any]] = lambda _: {}
     overlaid: Callable[[bytes, Sequence[Record], bool], tuple[Sequence[Record], bool]] = lambda _, r, __: (r, False)
 
@@ -95,6 +97,8 @@ def _lines_in(
     folder: str,
     kinds: Mapping[str, type[Record]] | type[Record],
     content: Callable[[Sequence[Record], Mapping[str, bytes]], str] = _content,
+    *,
+    shared: bool = False,
 ) -> Codec:
     def encode(key: str, records: Sequence[Record]) -> dict[str, bytes]:
         return {f"{folder}/{key}.jsonl": json_lines(records)}
@@ -103,7 +107,7 @@ def _lines_in(
         kind = kinds if isinstance(kinds, type) else kinds[paths[0].rpartition("/")[2].removesuffix(".jsonl")]
         return tuple(parse(kind, paths[0], line) for line in read(paths[0]).splitlines() if line)
 
-    return Codec(encode, decode, content)
+    return Codec(encode, decode, content, shared=shared)
 
 
 def _encode_document(key: str, records: Sequence[Record]) -> dict[str, bytes]:
@@ -162,7 +166,7 @@ CODECS: Mapping[str, Codec] = {
     "meta": Codec(_encode_document, _decode_meta, _document_content),
     "chunks": _lines_in("chunks", Chunk, _chunk_content),
     "atomic_items": _lines_in("atomic_items", Extraction),
-    "dedup": _lines_in("dedup", {"decisions": DedupDecision, "clusters": Cluster}),
+    "dedup": _lines_in("dedup", {"decisions": DedupDecision, "clusters": Cluster}, shared=True),
     "tags": Codec(_encode_item, _decode_item, _content, editable=True, facts=_item_facts, overlaid=_overlaid_item),
     "eval": _lines_in("eval", {"qa_gold": Question, "human_gold": Question, "ranks": Rank, "results": EvalResult}),
 }

@@ -25,7 +25,8 @@ def file_hash(data: bytes) -> str:
 def read_bytes(path: Path) -> bytes | None:
     """The bytes of ``path``, or None where there is no such file."""
     try:
-        return path.read_bytes()
+        with path.open("rb", buffering=0) as file:
+            return file.read()
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
@@ -58,8 +59,10 @@ def write_all(files: Mapping[Path, bytes], *, durable: bool = True) -> None:
     staged: list[tuple[Path, Path]] = []
     try:
         _stage(files, staged, durable)
-        for temporary, path in staged:
+        while staged:
+            temporary, path = staged[-1]
             temporary.replace(path)
+            staged.pop()
         if durable:
             _sync({path.parent for path in files}, [])
     except OSError as error:

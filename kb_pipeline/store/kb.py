@@ -67,9 +67,11 @@ class Kb:
 
     def read(self, stage: str, entry: Entry) -> tuple[Record, ...]:
         """The records under ``entry``. Raises ``StoreError`` that names the file and the cure."""
-        paths = sorted(entry.outputs)
-        held = self._parsed.get(paths)
-        return self._parsed.put(paths, CODECS[stage].decode(paths, self.bytes_of)) if held is None else held
+        codec, paths = CODECS[stage], sorted(entry.outputs)
+        if not codec.shared:
+            return codec.decode(paths, self.bytes_of)
+        held = self._parsed.get(paths[0])
+        return self._parsed.put(paths[0], codec.decode(paths, self.bytes_of)) if held is None else held
 
     def bytes_of(self, path: str) -> bytes:
         """The bytes of a path below ``kb/``. Raises ``StoreError`` where it is gone."""
@@ -165,9 +167,9 @@ class Kb:
             plan.delete(deletes)
             done = plan.carry_out()
         self._manifests[done.manifest.path] = done.manifest
-        if not source and not self.editable(stage):
+        if stage in CODECS and CODECS[stage].shared:
             for group in published:
-                self._parsed.put(sorted(done.manifest[group.key].outputs), tuple(group.records))
+                self._parsed.put(min(done.manifest[group.key].outputs), tuple(group.records))
         return done
 
     def version_path(self, version: str) -> Path:
