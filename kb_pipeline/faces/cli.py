@@ -29,6 +29,7 @@ Root = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 Sources = Annotated[list[str] | None, typer.Option("--source", "-s", metavar="SOURCE", help="Only these sources.")]
 _DEBUG = "KB_DEBUG"
+_INTERRUPTED = 130  # what typer exits with after Ctrl-C
 
 
 def main() -> NoReturn:
@@ -38,9 +39,10 @@ def main() -> NoReturn:
     except KbError as error:
         typer.echo(f"kb: {error}", err=True)
         sys.exit(2 if error.code == "usage" else 1)
-    except KeyboardInterrupt:
-        typer.echo("kb: stopped; what was finished is kept.", err=True)
-        sys.exit(130)
+    except SystemExit as end:
+        if end.code == _INTERRUPTED:
+            typer.echo("kb: stopped; what was finished is kept.", err=True)
+        raise
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         typer.echo(f"kb: {where}{error.strerror or error}. Check the path, its permissions and free space.", err=True)

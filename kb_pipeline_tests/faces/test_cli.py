@@ -4,13 +4,15 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
-from kb_pipeline_tests.driving import Cli, compile_all, new_root, opened, tree
+from kb_pipeline_tests.driving import Cli, compile_all, new_root, opened, tree, write
 
 CACHE = "# Cache\n\nThe block cache keeps 16 pages in memory. A page is evicted after 20 minutes without a read.\n"
 COMMANDS = ("init", "build", "status", "search", "show", "check", "eval", "rollback", "sql", "dev")
@@ -277,6 +279,22 @@ def test_a_newer_knowledge_base_is_refused(cli: Cli) -> None:
     for command in (("build",), ("search", "cache"), ("status",)):
         assert "Update the program" in cli.run(*command, code=1).stderr
     assert tree(cli.root / "kb") == before
+
+
+def test_an_interrupted_build_says_that_nothing_is_lost(cli: Cli) -> None:
+    """Ctrl-C ends a build at once, with exit 130 and one line; the next one goes on."""
+    documents = {
+        f"notes/{n}.md": f"# {n}\n\nThe pump number {n} moves {n + 9} litres per second.\n" for n in range(400)
+    }
+    write(cli.root, documents)
+    build = cli.start("build")
+    time.sleep(1.5)
+    os.killpg(build.pid, signal.SIGINT)
+    _, err = build.communicate()
+    assert (build.returncode, err.strip()) == (130, "kb: stopped; what was finished is kept.")
+    with opened(cli.root) as base:
+        compile_all(base)
+        assert base.status().sources[0].documents == 402
 
 
 def test_an_unexpected_error_is_one_line(cli: Cli, tmp_path: Path) -> None:
