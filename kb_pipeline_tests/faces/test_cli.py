@@ -283,12 +283,13 @@ def test_a_newer_knowledge_base_is_refused(cli: Cli) -> None:
 
 def test_an_interrupted_build_says_that_nothing_is_lost(cli: Cli) -> None:
     """Ctrl-C ends a build at once, with exit 130 and one line; the next one goes on."""
-    documents = {
-        f"notes/{n}.md": f"# {n}\n\nThe pump number {n} moves {n + 9} litres per second.\n" for n in range(400)
-    }
-    write(cli.root, documents)
+    sentence = "The pump number {0} moves {1} litres per second."
+    write(cli.root, {f"notes/{n}.md": f"# {n}\n\n{sentence.format(n, n + 9)}\n" for n in range(400)})
+    lock = cli.root / "kb/cache/build.lock"
+    lock.unlink()
     build = cli.start("build")
-    time.sleep(1.5)
+    while not lock.exists():
+        time.sleep(0.05)
     os.killpg(build.pid, signal.SIGINT)
     _, err = build.communicate()
     assert (build.returncode, err.strip()) == (130, "kb: stopped; what was finished is kept.")
