@@ -5,7 +5,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/installed
 
-.PHONY: build test dev check
+.PHONY: build test e2e dev check
 .NOTPARALLEL:
 
 build: $(INSTALLED)  ## Compile the sources of sources.yaml into kb/
@@ -22,6 +22,9 @@ check: $(INSTALLED)  ## Style, types and floors
 
 test: check  ## All of the above, then every test
 	$(BIN)/pytest -n 2
+
+e2e: $(INSTALLED)  ## The real daemon and webserver on loopback, for some minutes of a machine that does nothing else
+	KB_E2E=1 $(BIN)/pytest -m e2e
 
 $(INSTALLED): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("kb_pipeline needs Python 3.11 or newer: make PYTHON=python3.11")'

@@ -1,5 +1,6 @@
 """`kb dev` as its users meet it: the real daemon and webserver on loopback."""
 
+import os
 from collections import Counter
 from pathlib import Path
 
@@ -86,6 +87,7 @@ def a_build_beside_the_daemon_is_no_conflict(server: Served) -> None:
 
 
 @pytest.mark.e2e
+@pytest.mark.skipif("KB_E2E" not in os.environ, reason="minutes of real servers, which a busy machine fails: make e2e")
 @pytest.mark.timeout(900)
 def test_the_daemon_compiles_what_changes(root: Path) -> None:
     """From a fresh root to a served knowledge base, through edits, a new source and a build beside it; nothing of it
