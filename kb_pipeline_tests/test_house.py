@@ -128,5 +128,5 @@ def test_ci_runs_what_a_desk_runs() -> None:
     """CI runs ``make test``, which selects no subset of the tests."""
     assert (ROOT / ".ci/run").read_text().rstrip().endswith("exec make test")
     pytest_lines = [line for line in (ROOT / "Makefile").read_text().splitlines() if "/pytest" in line]
-    assert pytest_lines == ["\t$(BIN)/pytest -n 2"]
+    assert pytest_lines == ["\t$(BIN)/pytest -n 2", "\tKB_E2E=1 $(BIN)/pytest -m e2e"]  # the second skips by itself
     assert "-m " not in pyproject()["tool"]["pytest"]["ini_options"]["addopts"]
