@@ -84,6 +84,8 @@ def _marks(w: Witness) -> tuple[str, str, str]:
 def _representative(witnesses: Sequence[Witness], texts: Sequence[str]) -> Draft:
     """The draft that speaks for all: the most and most precise figures, then the most independent texts, then the most
     certain, the fullest, and the smallest in content."""
+    if len(witnesses) == 1:
+        return witnesses[0].draft
     support = _support(witnesses, texts, lambda draft: draft.hash)
 
     def rank(draft: Draft) -> tuple[object, ...]:

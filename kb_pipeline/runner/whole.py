@@ -80,7 +80,7 @@ class Published:
         """The records under one key, or in a file of that name that a person gave or changed; empty where there are
         none. A file of ours that cannot be read is named, and made anew."""
         entry, path = self._manifest.get(key), f"{self._stage}/{key}.jsonl"
-        if entry is None and (self._run.kb.folder / path).is_file():
+        if entry is None and not self._run.kb.editable(self._stage) and (self._run.kb.folder / path).is_file():
             entry = Entry(key=key, outputs={path: ""})
         try:
             return self._run.kb.read(self._stage, entry) if entry else ()

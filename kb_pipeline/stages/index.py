@@ -27,7 +27,7 @@ def run(changes: Changes, inputs: Inputs, previous: Previous, world: World) -> O
             or (row not in unreadable and (everything or row in items or (doc in docs and _is_chunk(row))))
         )
     ]
-    fresh = [row for row in rows.values() if known.get(row.id, ("", ""))[0] != ids.row_hash(row)]
+    fresh = [row for row in rows.values() if row.id not in known or known[row.id][0] != ids.row_hash(row)]
     warnings = tuple(f"item {key} cannot be read; its last valid version stays live." for key in sorted(unreadable))
     if base and not fresh and not stale:
         return Output(version=base, kept=len(known), warnings=warnings, details={"generation": base})

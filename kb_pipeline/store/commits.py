@@ -5,8 +5,9 @@ number of kills what matches neither journal nor manifest is known to be a perso
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -74,11 +75,12 @@ class Commit:
         """Publish ``group``, with what a person changed in its files; one that cannot be read stays as it is."""
         entry, files = _encoded(self._codec, group, recipe)
         old = self._manifest.get(group.key)
-        edits = self._edits(old, files) if self._codec and self._codec.editable else {}
+        standing = cache(lambda path: read_bytes(self._folder / path))
+        edits = self._edits(old, files, standing) if self._codec and self._codec.editable else {}
         if edits:
             entry, files = self._overlaid(group, entry, files, old, edits)
         self._stale |= set(old.outputs if old else ()) - set(entry.outputs)
-        self._writes.update({p: d for p, d in files.items() if read_bytes(self._folder / p) != d})
+        self._writes.update({p: d for p, d in files.items() if standing(p) != d})
         self._entries.append(entry)
 
     def _overlaid(
@@ -108,12 +110,14 @@ class Commit:
         }
         return entry.model_copy(update=changes), files
 
-    def _edits(self, old: Entry | None, files: Mapping[str, bytes]) -> dict[str, str]:
-        """Paths whose bytes on disk are a person's on record, or neither the manifest's, nor the journal's, nor what is
-        to be written."""
+    def _edits(
+        self, old: Entry | None, files: Mapping[str, bytes], standing: Callable[[str], bytes | None]
+    ) -> dict[str, str]:
+        """Paths whose bytes, ``standing`` on disk, are a person's on record, or neither the manifest's, nor the
+        journal's, nor what is to be written."""
         edits: dict[str, str] = {}
         for path in {*files, *(old.outputs if old else ())}:
-            found = read_bytes(self._folder / path)
+            found = standing(path)
             if found is None or found == files.get(path):
                 continue
             current = file_hash(found)
