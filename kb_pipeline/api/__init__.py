@@ -1,6 +1,7 @@
 """The verbs of the knowledge base, which faces and Dagster speak to alone."""
 
-from kb_pipeline.api.knowledge_base import KnowledgeBase, Listener, listen, shared
+from kb_pipeline.api.knowledge_base import KnowledgeBase, shared
+from kb_pipeline.api.session import Listener, listen
 from kb_pipeline.api.starting import init
 from kb_pipeline.checks import CHECKS, Check
 from kb_pipeline.runner import Stale

@@ -1,0 +1,31 @@
+"""What every command shares: its options, the knowledge base it opens, and JSON for programs."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from kb_pipeline.records import Record
+
+Root = Annotated[
+    Path | None,
+    typer.Option(
+        "--root", envvar="KB_ROOT", help="Folder that holds sources.yaml; found upwards from here by default."
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+Sources = Annotated[list[str] | None, typer.Option("--source", "-s", metavar="SOURCE", help="Only these sources.")]
+
+
+def opened(root: Path | None) -> Any:
+    """The knowledge base below ``root``, found upwards from the current folder where none is named."""
+    from kb_pipeline.api import find_root, shared
+
+    return shared(root.absolute() if root else find_root(Path.cwd()))
+
+
+def print_json(value: Record | list[Any] | dict[str, Any]) -> None:
+    """A record, or what is JSON already."""
+    plain = value.model_dump(mode="json") if isinstance(value, Record) else value
+    typer.echo(json.dumps(plain, ensure_ascii=False, indent=2))
