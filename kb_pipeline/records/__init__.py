@@ -4,6 +4,20 @@ Times are ISO 8601 strings in UTC (``2026-11-30T15:00:00Z``), dates ``YYYY-MM-DD
 points of the decoded text. Hashes are the first 32 hex digits of SHA-256 unless a field says otherwise.
 """
 
+from kb_pipeline.records.answers import (
+    Answer,
+    Briefing,
+    Claim,
+    Dropped,
+    Evidence,
+    Plan,
+    Sentence,
+    SourceCard,
+    Tool,
+    ToolCall,
+    ToolResult,
+    Way,
+)
 from kb_pipeline.records.clusters import Cluster, DedupDecision, Occurrence, Pair, Side, Verdict
 from kb_pipeline.records.documents import (
     Category,
@@ -34,18 +48,21 @@ from kb_pipeline.records.record import (
     Status,
 )
 from kb_pipeline.records.reports import BuildReport, Finding, StageReport
-from kb_pipeline.records.search import Hit, Row, Scope, SearchResult
+from kb_pipeline.records.search import Explanation, Hit, Row, Scope, SearchResult
 from kb_pipeline.records.views import Brief, DocumentView, ItemView, Overview, Passage, SourceStatus, StageStatus
 
 __all__ = [
     "SCHEMA_VERSION",
     "UNCLASSIFIED",
+    "Answer",
     "Ask",
     "Brief",
+    "Briefing",
     "BuildReport",
     "Category",
     "Chunk",
     "Citation",
+    "Claim",
     "Cluster",
     "Confidence",
     "Converted",
@@ -55,9 +72,12 @@ __all__ = [
     "Document",
     "DocumentView",
     "Draft",
+    "Dropped",
     "Estimate",
     "EstimateRow",
     "EvalResult",
+    "Evidence",
+    "Explanation",
     "Extraction",
     "Fetched",
     "Finding",
@@ -70,6 +90,7 @@ __all__ = [
     "Overview",
     "Pair",
     "Passage",
+    "Plan",
     "Project",
     "PromptRow",
     "Question",
@@ -85,8 +106,10 @@ __all__ = [
     "Row",
     "Scope",
     "SearchResult",
+    "Sentence",
     "Side",
     "Source",
+    "SourceCard",
     "SourceStatus",
     "SourceType",
     "Spent",
@@ -95,5 +118,9 @@ __all__ = [
     "Status",
     "Tagging",
     "Taxonomy",
+    "Tool",
+    "ToolCall",
+    "ToolResult",
     "Verdict",
+    "Way",
 ]

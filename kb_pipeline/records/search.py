@@ -46,16 +46,46 @@ class Row(Record):
 
 
 class Scope(Record):
-    """What a search may see; an empty tuple does not restrict. Applied before ranking."""
+    """What a search may see; what is empty does not restrict. Applied before ranking.
+
+    ``since`` and ``until`` (``YYYY-MM-DD``, both included) bound the date a row is from: its effective date, else the
+    day it last changed.
+    """
 
     kinds: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
     docs: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    statuses: tuple[str, ...] = ()
+    since: str = ""
+    until: str = ""
+
+
+class Explanation(Record):
+    """Why a hit stands where it stands.
+
+    ``added`` is what each list gave to ``fused``, the list's weight included (``weights``); ``fused_rank`` the place
+    that alone would have given. ``rerank`` is the score from 0 to 10 of ``reranked_by``, None where it was not read
+    again, ``decay`` the factor of age (1 new, 0.5 after one half-life). ``why`` says in words what moved it.
+    """
+
+    weights: Mapping[str, float] = Field(default_factory=dict)
+    added: Mapping[str, float] = Field(default_factory=dict)
+    fused: float = 0.0
+    fused_rank: int = 0
+    rerank: float | None = None
+    reranked_by: str = ""
+    decay: float = 1.0
+    why: str = ""
 
 
 class Hit(Record):
-    """One result. ``lists`` gives the row's rank (from 1) in each list that held it."""
+    """One result. ``lists`` gives the row's rank (from 1) in each list that held it.
+
+    ``scores`` are as measured: ``cosine`` and ``coverage`` (the share of the query's rare words that it holds), 0 to 1.
+    ``before`` and ``after`` are the passages beside it, where they were asked for.
+    """
 
     id: str
     kind: str
@@ -71,6 +101,14 @@ class Hit(Record):
     end: int = 0
     docs: tuple[str, ...] = ()
     lists: Mapping[str, int] = Field(default_factory=dict)
+    scores: Mapping[str, float] = Field(default_factory=dict)
+    source_type: str = ""
+    license: str = ""
+    status: str = "active"
+    date: str = ""
+    before: str = ""
+    after: str = ""
+    explanation: Explanation | None = None
 
 
 class SearchResult(Record):

@@ -166,10 +166,15 @@ def _disjunction(tokens: Mapping[str, float], *, covering: bool) -> tantivy.Quer
     )
 
 
+_INDEXED = ("kinds", "sources", "categories", "docs")
+"""What of a scope the lexicon itself filters by; what else there is, the snapshot sifts."""
+
+
 def _scoped(query: tantivy.Query, scope: Scope) -> tantivy.Query:
     """``query`` among the rows of ``scope``, whose terms add nothing to a score."""
     filters: list[_Clause] = []
-    for name, values in scope:
+    for name in _INDEXED:
+        values = getattr(scope, name)
         if values:
             terms = tantivy.Query.term_set_query(SCHEMA, "scope", [f"{name}:{value}" for value in values])
             filters.append((tantivy.Occur.Must, tantivy.Query.const_score_query(terms, 0.0)))

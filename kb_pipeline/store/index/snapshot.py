@@ -18,6 +18,8 @@ from kb_pipeline.world import Vectors
 _SCOPES = 32
 """Scopes remembered: a person's or an agent's few, not every document ever asked for."""
 
+_DAY = len("2026-11-30")
+
 _OF_A_DOCUMENT = {"uri": "", "title": "", "heading": "", "quote": "", "license": "", "source_type": "", "start": 0}
 _OF_A_DOCUMENT |= {"end": 0, "previous": "", "next": ""}
 """Fields that tell of the row's first document, blank once that is masked."""
@@ -148,6 +150,12 @@ class LocalSnapshot:
                 allowed &= self._citing(doc for doc in docs if doc.partition("/")[0] in scope.sources)
             if scope.docs:
                 allowed &= self._citing(scope.docs)
+            if scope.statuses:
+                allowed &= self._having("status", scope.statuses)
+            if scope.tags:
+                allowed &= self._tagged(scope.tags)
+            if scope.since or scope.until:
+                allowed &= self._dated(scope.since, scope.until)
             if len(self._scopes) >= _SCOPES:
                 self._scopes.clear()
             self._scopes[scope] = allowed
@@ -156,6 +164,19 @@ class LocalSnapshot:
     def _having(self, column: str, values: Sequence[str]) -> Flags:
         flags = pc.is_in(self._all.column(column), pa.array(values, pa.string()))
         return np.asarray(flags.to_numpy(), dtype=np.bool_)
+
+    def _tagged(self, tags: Sequence[str]) -> Flags:
+        """The rows that bear at least one of the tags."""
+        wanted = frozenset(tags)
+        several = self._all.column("tags").to_pylist()
+        return np.fromiter((not wanted.isdisjoint(of_one) for of_one in several), np.bool_, len(several))
+
+    def _dated(self, since: str, until: str) -> Flags:
+        """The rows from between two days, both included; a row without a date is from no day."""
+        stated, changed = (self._all.column(name) for name in ("effective_date", "updated_at"))
+        day = pc.utf8_slice_codeunits(pc.if_else(pc.equal(stated, ""), changed, stated), 0, _DAY)
+        within = pc.and_(pc.greater_equal(day, since or "0"), pc.less_equal(day, until or "9"))
+        return np.asarray(within.to_numpy(), dtype=np.bool_)
 
     def _citing(self, docs: Iterable[str]) -> Flags:
         return self._all.cited.touching(frozenset(docs) - self._masked)
