@@ -12,6 +12,7 @@ import pytest
 
 from kb_pipeline_tests.driving import Cli, new_root, write
 from kb_pipeline_tests.endpoint import FakeEndpoint, serve
+from kb_pipeline_tests.project import ROOT
 from kb_pipeline_tests.promises.documents import DOCUMENTS, TAXONOMY
 
 MODEL = "gpt-4o-mini"
@@ -129,17 +130,30 @@ def test_an_edit_is_paid_by_what_it_changes(wired: Wired) -> None:
     assert report["engine"]["cost_usd"] > 0
 
 
-def test_a_budget_stops_the_build_and_the_next_one_goes_on(endpoint: FakeEndpoint, tmp_path: Path) -> None:
-    """A build under a budget ends with exit 1 and the way to go on; the next one asks the rest, nothing twice."""
-    root = new_root(tmp_path / "base", DOCUMENTS, notes="notes", handbook="handbook")
+def test_half_the_estimate_stops_the_build_and_the_next_one_goes_on(endpoint: FakeEndpoint, tmp_path: Path) -> None:
+    """A build of the sample under half of the least that was estimated ends below it with exit 1 and the way to go on;
+    the next one asks the rest, nothing twice, and what both spent lies within the estimate."""
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    for file in ("sources.yaml", "taxonomy.yaml", "dagster.yaml", "workspace.yaml"):
+        shutil.copy(ROOT / file, tmp_path / file)
+    cli = command_line(tmp_path, endpoint)
+    estimate = cli.json("build", "--estimate")["rows"]
+    least, most = (sum(row["usd"][end] for row in estimate) for end in (0, 1))
     answered = endpoint.answered()
-    small = command_line(root, endpoint, KB_LLM_BUDGET_TOKENS="9000", KB_LLM_CONCURRENCY="1")
+    small = command_line(tmp_path, endpoint, KB_LLM_BUDGET_USD=f"{least / 2:.6f}")
     done = small.run("build", code=1)
-    assert "KB_LLM_BUDGET_TOKENS" in done.stdout + done.stderr
-    command_line(root, endpoint).build()
+    assert "KB_LLM_BUDGET_USD" in done.stdout + done.stderr
+    assert 0 < spent(cli) <= least / 2
+    cli.build()
     again = endpoint.answered() - answered
     assert again
     assert set(again.values()) == {1}
+    assert least <= spent(cli) <= most
+
+
+def spent(cli: Cli) -> float:
+    """Dollars on the ledger."""
+    return float(sum(row["usd"] for row in cli.json("cost")))
 
 
 def test_an_endpoint_that_is_down_fails_the_build_and_keeps_what_is_live(wired: Wired) -> None:
