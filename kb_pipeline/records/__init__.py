@@ -34,6 +34,19 @@ from kb_pipeline.records.documents import (
 )
 from kb_pipeline.records.drafts import Chunk, Draft, Extraction, Reject
 from kb_pipeline.records.evaluation import EvalResult, Question, Rank
+from kb_pipeline.records.history import (
+    CategoryWidth,
+    Cause,
+    DeadLink,
+    Event,
+    EventKind,
+    NearTags,
+    OldItem,
+    OldSource,
+    PurgeReport,
+    Quote,
+    Staleness,
+)
 from kb_pipeline.records.items import Citation, Item, Tagging
 from kb_pipeline.records.models import Ask, CostRow, Estimate, EstimateRow, PromptRow, Range, Refused, Spent
 from kb_pipeline.records.record import (
@@ -78,6 +91,8 @@ __all__ = [
     "Briefing",
     "BuildReport",
     "Category",
+    "CategoryWidth",
+    "Cause",
     "Chunk",
     "Citation",
     "Claim",
@@ -86,6 +101,7 @@ __all__ = [
     "Confidence",
     "Converted",
     "CostRow",
+    "DeadLink",
     "Decision",
     "DedupDecision",
     "Document",
@@ -95,6 +111,8 @@ __all__ = [
     "Estimate",
     "EstimateRow",
     "EvalResult",
+    "Event",
+    "EventKind",
     "Evidence",
     "Explanation",
     "Extraction",
@@ -107,7 +125,10 @@ __all__ = [
     "Link",
     "Material",
     "Meta",
+    "NearTags",
     "Occurrence",
+    "OldItem",
+    "OldSource",
     "Outline",
     "Overview",
     "Page",
@@ -120,8 +141,10 @@ __all__ = [
     "Plan",
     "Project",
     "PromptRow",
+    "PurgeReport",
     "Question",
     "QuestionStyle",
+    "Quote",
     "Range",
     "Rank",
     "RawDoc",
@@ -144,6 +167,7 @@ __all__ = [
     "Spent",
     "StageReport",
     "StageStatus",
+    "Staleness",
     "Stated",
     "Status",
     "Tagging",
