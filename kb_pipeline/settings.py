@@ -44,6 +44,9 @@ class Options(Record):
     convert_memory_mb: int = Field(1536, ge=64)
     convert_seconds: int = Field(30, ge=1)
     sensor_seconds: int = Field(15, ge=1)
+    audit_days: int = Field(90, ge=1)
+    audit_questions: bool = True
+    token_rpm: int = Field(600, ge=1)
 
 
 class Endpoint(Record):

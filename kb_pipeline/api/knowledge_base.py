@@ -6,12 +6,13 @@ Every verb reads the settings as they are now, so an edited ``sources.yaml`` nee
 from pathlib import Path
 
 from kb_pipeline import settings as settings_
+from kb_pipeline.api.access import Admitting
 from kb_pipeline.api.asking import Asking
 from kb_pipeline.api.building import Building
 from kb_pipeline.sources import check_types
 
 
-class KnowledgeBase(Building, Asking):
+class KnowledgeBase(Building, Admitting, Asking):
     """All verbs over the knowledge base below one root."""
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
+from typing import Self
 
 from kb_pipeline.engines import open_engine
 from kb_pipeline.records import Spent
@@ -59,28 +60,44 @@ class Opened:
     def world(self) -> World:
         """The world of one who builds."""
         options = self.settings.options
-        embedder = self._embedder(read_only=False)
         endpoint = self.endpoint
         return World(
             settings=self.settings,
-            engine=open_engine(self.settings, embedder, endpoint.client if endpoint else None),
-            embedder=embedder,
+            engine=open_engine(self.settings, self._writer, endpoint.client if endpoint else None),
+            embedder=self._writer,
             converter=SandboxConverter(options.convert_memory_mb, options.convert_seconds),
             fetcher=HttpFetcher(),
-            index=LocalIndex(
-                self.kb.folder / "index",
-                embedder=embedder.name,
-                dim=embedder.dim,
-                retained=options.retained_generations,
-            ),
+            index=self._index,
             clock=SystemClock(),
             spent=endpoint.spent if endpoint else Spent,
         )
 
     @cached_property
+    def _index(self) -> LocalIndex:
+        return LocalIndex(
+            self.kb.folder / "index",
+            embedder=self._writer.name,
+            dim=self._writer.dim,
+            retained=self.settings.options.retained_generations,
+        )
+
+    @cached_property
+    def _writer(self) -> Embedder:
+        return self._embedder(read_only=False)
+
+    @cached_property
     def reader(self) -> World:
         """The world of one who only asks: a query's vector leaves no trace on disk."""
         return replace(self.world, embedder=self._embedder(read_only=True))
+
+    def within(self, settings: Settings) -> Self:
+        """The same, opened once, for one who may read the sources of ``settings`` alone."""
+        index = self._index.within(frozenset(source.id for source in settings.sources))
+        seen = replace(self, settings=settings)
+        vars(seen)["endpoint"] = self.endpoint
+        vars(seen)["world"] = replace(self.world, settings=settings, index=index)
+        vars(seen)["reader"] = replace(self.reader, settings=settings, index=index)
+        return seen
 
     def _embedder(self, *, read_only: bool) -> Embedder:
         def cache(dim: int) -> VectorCache:

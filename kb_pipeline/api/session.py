@@ -1,10 +1,11 @@
 """A knowledge base opened for its verbs: settings, world and the build lease. Owns no verb."""
 
 import gc
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
 
@@ -70,6 +71,23 @@ class Session:
         self._opened = Opened(self.settings, self.kb)
         self.world = self._opened.world
         self._trees: dict[str, Mapping[str, files.Stat]] | None = None
+        self.sees: frozenset[str] | None = None  # sources; None is all
+
+    def within(self, projects: Sequence[str]) -> Self:
+        """The same knowledge base, opened once, as one sees it who may see ``projects`` alone, the first by default."""
+        members = tuple(p for p in self.settings.projects if p.id in projects)
+        sources = frozenset(source for project in members for source in project.sources)
+        default = next((name for name in projects if name in {p.id for p in members}), None)
+        settings = replace(
+            self.settings,
+            sources=tuple(s for s in self.settings.sources if s.id in sources),
+            projects=members,
+            default_project=default,
+        )
+        opened = self._opened.within(settings)
+        seen = copy(self)
+        vars(seen).update(settings=settings, world=opened.world, _opened=opened, sees=sources)
+        return seen
 
     def close(self) -> None:
         """End worker processes, inference threads and connections."""

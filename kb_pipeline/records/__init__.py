@@ -4,6 +4,7 @@ Times are ISO 8601 strings in UTC (``2026-11-30T15:00:00Z``), dates ``YYYY-MM-DD
 points of the decoded text. Hashes are the first 32 hex digits of SHA-256 unless a field says otherwise.
 """
 
+from kb_pipeline.records.access import Principal, Query, Role, Token, Usage, UserKind
 from kb_pipeline.records.answers import (
     Answer,
     Briefing,
@@ -139,9 +140,11 @@ __all__ = [
     "Passage",
     "Placed",
     "Plan",
+    "Principal",
     "Project",
     "PromptRow",
     "PurgeReport",
+    "Query",
     "Question",
     "QuestionStyle",
     "Quote",
@@ -154,6 +157,7 @@ __all__ = [
     "Reject",
     "Rendering",
     "Rewrite",
+    "Role",
     "Row",
     "Scope",
     "SearchResult",
@@ -172,9 +176,12 @@ __all__ = [
     "Status",
     "Tagging",
     "Taxonomy",
+    "Token",
     "Tool",
     "ToolCall",
     "ToolResult",
+    "Usage",
+    "UserKind",
     "Verdict",
     "Way",
     "Written",

@@ -11,8 +11,9 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from copy import copy
 from pathlib import Path
-from typing import TypeVar
+from typing import Self, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +24,7 @@ from kb_pipeline.rules.analyser import VERSION
 from kb_pipeline.store import files
 from kb_pipeline.store.index import generations, writing
 from kb_pipeline.store.index.generations import Manifest
+from kb_pipeline.store.index.narrowed import NarrowedSnapshot
 from kb_pipeline.store.index.opened import WORDS, Generation
 from kb_pipeline.store.index.rows import Keys, keys, to_table
 from kb_pipeline.store.index.snapshot import LocalSnapshot
@@ -30,10 +32,14 @@ from kb_pipeline.world import Vectors
 
 _MASK, _LOCK = "mask.json", ".lock"
 _OPENED = 4
-"""Generations and snapshots kept open a process: the live one, a candidate under evaluation, their predecessors."""
+"""Generations kept open a process: the live one, a candidate under evaluation, their predecessors."""
+_SEEN = 16
+"""Snapshots kept: of each generation one a mask, and one a project whose members may see it alone."""
 _ATTEMPTS = 10
 
 State = tuple[int, int, int]
+Sources = frozenset[str] | None
+"""The sources that a reader may see; None is all."""
 K = TypeVar("K")
 V = TypeVar("V")
 
@@ -50,8 +56,16 @@ class LocalIndex:
         self._stamp = Manifest(analyser=VERSION, embedder=embedder, dim=dim)
         self._guard, self._writer = threading.RLock(), threading.RLock()
         self._opened: OrderedDict[tuple[str, State], Generation] = OrderedDict()
-        self._snapshots: OrderedDict[tuple[Generation, frozenset[str]], LocalSnapshot] = OrderedDict()
+        self._snapshots: OrderedDict[tuple[Generation, frozenset[str], Sources], LocalSnapshot] = OrderedDict()
         self._mask: tuple[State | None, frozenset[str]] = None, frozenset()
+        self._sources: Sources = None
+
+    def within(self, sources: frozenset[str]) -> Self:
+        """The same index, as one sees it who may read ``sources`` alone: before any ranking, what others know is hidden
+        from him as if it were gone."""
+        seen = copy(self)
+        vars(seen)["_sources"] = sources
+        return seen
 
     def hashes(self, generation: str) -> dict[str, tuple[str, str]]:
         """Row id to ``(row_hash, doc_id)`` of one generation, masked rows included: what a delta is computed from.
@@ -178,10 +192,15 @@ class LocalIndex:
     def _snapshot(self, generation: str | None) -> LocalSnapshot:
         opened, masked = self._open(generation) if generation else self._open_live(), self._masked()
         with self._guard:
-            key = opened, masked
+            key = opened, masked, self._sources
             if key not in self._snapshots:
-                self._snapshots[key] = LocalSnapshot(opened, masked, self._stamp.embedder)
-            return _recent(self._snapshots, key)
+                self._snapshots[key] = self._seen(opened, masked)
+            return _recent(self._snapshots, key, _SEEN)
+
+    def _seen(self, opened: Generation, masked: frozenset[str]) -> LocalSnapshot:
+        if self._sources is None:
+            return LocalSnapshot(opened, masked, self._stamp.embedder)
+        return NarrowedSnapshot(opened, masked, self._stamp.embedder, self._sources)
 
     def _open_live(self) -> Generation:
         """The live generation, whichever it is by the time that it is open: it can be collected in between."""
@@ -251,10 +270,10 @@ def _state(path: Path) -> State | None:
     return status.st_mtime_ns, status.st_ino, status.st_size
 
 
-def _recent(cache: OrderedDict[K, V], key: K) -> V:
-    """The value of ``key``, now the most recent one; the oldest beyond ``_OPENED`` are forgotten."""
+def _recent(cache: OrderedDict[K, V], key: K, most: int = _OPENED) -> V:
+    """The value of ``key``, now the most recent one; the oldest beyond ``most`` are forgotten."""
     cache.move_to_end(key)
-    while len(cache) > _OPENED:
+    while len(cache) > most:
         cache.popitem(last=False)
     return cache[key]
 
