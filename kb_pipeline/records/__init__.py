@@ -20,6 +20,7 @@ from kb_pipeline.records.answers import (
     Way,
 )
 from kb_pipeline.records.clusters import Cluster, DedupDecision, Occurrence, Pair, Side, Verdict
+from kb_pipeline.records.curation import Conflict, HumanDecision, Review
 from kb_pipeline.records.documents import (
     Category,
     Converted,
@@ -100,6 +101,7 @@ __all__ = [
     "Clash",
     "Cluster",
     "Confidence",
+    "Conflict",
     "Converted",
     "CostRow",
     "DeadLink",
@@ -120,6 +122,7 @@ __all__ = [
     "Fetched",
     "Finding",
     "Hit",
+    "HumanDecision",
     "Item",
     "ItemType",
     "ItemView",
@@ -156,6 +159,7 @@ __all__ = [
     "Refused",
     "Reject",
     "Rendering",
+    "Review",
     "Rewrite",
     "Role",
     "Row",

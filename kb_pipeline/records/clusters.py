@@ -76,7 +76,10 @@ class Occurrence(Record):
 
 
 class Cluster(Record):
-    """Drafts that are one item. ``related`` and ``superseded_by`` are cluster ids (= item ids)."""
+    """Drafts that are one item. ``related`` and ``superseded_by`` are cluster ids (= item ids).
+
+    ``aside`` says that a person took it out of everything live: ``retired`` is kept on disk, ``hidden`` is not.
+    """
 
     schema_version: int = SCHEMA_VERSION
     id: str
@@ -85,3 +88,4 @@ class Cluster(Record):
     related: tuple[str, ...] = ()
     needs_review: bool = False
     aliases: tuple[str, ...] = ()
+    aside: Literal["", "retired", "hidden"] = ""

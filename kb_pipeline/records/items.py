@@ -1,6 +1,7 @@
 """Items as published, and what a librarian says of one."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from pydantic import Field
 
@@ -26,7 +27,11 @@ class Citation(Record):
 
 
 class Item(Record):
-    """One atomic, proven piece of knowledge, as published at ``kb/items/<category>/<id>.json``."""
+    """One atomic, proven piece of knowledge, as published at ``kb/items/<category>/<id>.json``.
+
+    ``edited`` maps each field that a person changed to the hash of what the machine said then; ``clashes`` maps those
+    of which the machine says something else since to what it says now.
+    """
 
     schema_version: int = SCHEMA_VERSION
     id: str
@@ -54,6 +59,7 @@ class Item(Record):
     engine: str = ""
     needs_review: bool = False
     edited: Mapping[str, str] = Field(default_factory=dict)
+    clashes: Mapping[str, Any] = Field(default_factory=dict)
     created_at: str = ""
     updated_at: str = ""
 
