@@ -1,0 +1,197 @@
+"""The knowledge base as one caller may see and use it: every face but the command line goes through a ``Visitor``.
+
+Here, in one place, verbs meet what a principal may: his projects before any ranking, his role, and a line in the log of
+queries. What he may not see does not exist for him, in the same words as what never did.
+"""
+
+import logging
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+
+from kb_pipeline.api import browsing
+from kb_pipeline.api.access import allowed
+from kb_pipeline.api.knowledge_base import KnowledgeBase
+from kb_pipeline.errors import NotFound, StoreError
+from kb_pipeline.records import (
+    Contents,
+    DocumentLine,
+    DocumentView,
+    EvalResult,
+    ItemView,
+    Listing,
+    Overview,
+    Principal,
+    Project,
+    Query,
+    Role,
+    Scope,
+    SearchResult,
+    SourceView,
+    Standing,
+    UserKind,
+    Verification,
+)
+from kb_pipeline.rules import grounding, visibility
+
+LOCAL = Principal(name="local", role="admin")
+"""Whoever sits at this machine."""
+_LOG = logging.getLogger(__name__)
+_PLACES = 20
+
+
+@dataclass
+class Told:
+    """What a verb found, for the log of queries."""
+
+    hits: int = 0
+    answered: bool | None = None
+    calls: int = 0
+
+
+@dataclass(frozen=True)
+class Visitor:
+    """``principal``, who came through ``face`` as a ``kind`` of user, before ``base``."""
+
+    base: KnowledgeBase
+    principal: Principal = LOCAL
+    face: str = "web"
+    kind: UserKind = "person"
+
+    @cached_property
+    def seen(self) -> KnowledgeBase:
+        """The knowledge base as far as the principal sees it."""
+        return self.base.within(self.principal.projects) if self.principal.projects else self.base
+
+    def require(self, role: Role) -> None:
+        """Raise ``Forbidden`` where the principal has less than ``role``."""
+        allowed(self.principal, role)
+
+    # --- asking --------------------------------------------------------------------------------------------------
+
+    def search(
+        self, query: str, *, k: int = 10, scope: Scope | None = None, project: str | None = None
+    ) -> SearchResult:
+        """The ``k`` best hits for ``query``. Raises as ``KnowledgeBase.search``."""
+        with self._noted("search", query, project) as told:
+            found = self.seen.search(query, k=k, scope=scope, project=project)
+            told.hits = len(found.hits)
+            return found
+
+    def item(self, name: str) -> ItemView:
+        """An item by its id or alias. Raises ``NotFound``, in the same words for what is not his to see."""
+        found, sees = self._shown(name) if name.startswith("kb_") else None, self.seen.sees
+        if isinstance(found, ItemView) and sees is not None:
+            found = visibility.item(found, sees, self._known)
+        if not isinstance(found, ItemView):
+            raise NotFound(f"there is no item '{name}'.", where="items", cure="Find one with a search.")
+        return found
+
+    def document(self, name: str) -> DocumentView:
+        """A document by its id, with its items in place. Raises as ``item``."""
+        found, sees = None if name.startswith("kb_") else self._shown(name), self.seen.sees
+        if isinstance(found, DocumentView) and sees is not None:
+            found = visibility.document(found, sees, self._known)
+        if not isinstance(found, DocumentView):
+            raise NotFound(f"there is no document '{name}'.", where="documents", cure="Find one with a search.")
+        return found
+
+    def _shown(self, name: str) -> ItemView | DocumentView | None:
+        try:
+            return self.base.show(name)
+        except NotFound:
+            if self.seen.sees is None:
+                raise
+            return None  # its words would name what is not his to see
+
+    def _known(self, names: Iterable[str]) -> frozenset[str]:
+        with self.seen.world.index.snapshot() as snapshot:
+            return frozenset(row.id for row in snapshot.rows(list(dict.fromkeys(names))))
+
+    def verify_quote(self, quote: str, document: str = "") -> Verification:
+        """Whether ``quote`` stands verbatim in ``document``, or in any that may be seen, and what rests on it.
+
+        Quotation marks, dashes and white space may differ, nothing else.
+        """
+        with self._noted("verify_quote", quote, None) as told:
+            candidates = [document] if document else self._holding(quote)
+            places = tuple(place for name in candidates for place in self._standing(quote, name))[:_PLACES]
+            told.hits = len(places)
+            return Verification(quote=quote, verbatim=bool(places), places=places)
+
+    def _holding(self, quote: str) -> list[str]:
+        """Documents that may hold ``quote``: those whose passages are most like it."""
+        if not quote.strip():
+            return []
+        found = self.seen.search(quote, k=_PLACES, scope=Scope(sources=tuple(s.id for s in self.seen.settings.sources)))
+        return list(dict.fromkeys(doc for hit in found.hits for doc in (hit.doc_id, *hit.docs) if doc))
+
+    def _standing(self, quote: str, name: str) -> Iterator[Standing]:
+        view = self.document(name)
+        place = grounding.locate(quote, view.text)
+        if place:
+            start, end = place
+            items = tuple(b.id for b in view.items if b.start < end and b.end > start)
+            yield Standing(doc_id=name, title=view.meta.title, start=start, end=end, items=items)
+
+    # --- looking around ------------------------------------------------------------------------------------------
+
+    def contents(self) -> Contents:
+        """What there is by kind, category and tag."""
+        return browsing.contents(self.seen)
+
+    def listing(self, *, category: str = "", tag: str = "", start: int = 0, size: int = browsing.PAGE) -> Listing:
+        """Active items of a category, a tag or both."""
+        return browsing.listing(self.seen, category=category, tag=tag, start=start, size=size)
+
+    def sources(self) -> list[SourceView]:
+        """Sources with their freshness and failures."""
+        return browsing.sources(self.base, self.seen)
+
+    def documents(self, source: str) -> list[DocumentLine]:
+        """The documents of a source. Raises ``NotFound`` for one that is none, or none of his."""
+        known = [s.id for s in self.seen.settings.sources]
+        if source not in known:
+            cure = f"Known: {', '.join(known) or 'none'}."
+            raise NotFound(f"there is no source '{source}'.", where="sources", cure=cure)
+        return browsing.documents(self.seen, source)
+
+    def projects(self) -> list[Project]:
+        """The projects that he sees."""
+        return list(self.seen.settings.projects)
+
+    def evaluations(self) -> list[EvalResult]:
+        """Every evaluation on record, oldest first, as far as it is about what he sees."""
+        return browsing.evaluations(self.seen)
+
+    def status(self) -> Overview:
+        """The state of everything, for whoever may see everything."""
+        self.require("admin" if self.principal.projects else "reader")
+        return self.base.status()
+
+    @contextmanager
+    def _noted(self, verb: str, question: str, project: str | None) -> Iterator[Told]:
+        """A line in the log of queries, whatever comes of it; a disk that refuses the line stops no reader."""
+        told, began = Told(), time.perf_counter()
+        try:
+            yield told
+        finally:
+            line = Query(
+                at="",
+                who=self.principal.name,
+                kind=self.kind,
+                face=self.face,
+                verb=verb,
+                project=project or self.seen.settings.default_project or "",
+                question=question,
+                hits=told.hits,
+                answered=told.answered,
+                calls=told.calls,
+                ms=round((time.perf_counter() - began) * 1000, 1),
+            )
+            try:
+                self.base.record(line)
+            except StoreError as error:
+                _LOG.error("a query could not be logged: %s", error)

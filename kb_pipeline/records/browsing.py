@@ -1,0 +1,81 @@
+"""What faces list: sources, projects, categories and tags, items of one, quotes looked up."""
+
+from collections.abc import Mapping
+
+from pydantic import Field
+
+from kb_pipeline.records.record import Record
+from kb_pipeline.records.views import SourceStatus
+
+
+class SourceView(Record):
+    """A source as its readers know it: what it is, who answers for it, how fresh it is, and what went wrong."""
+
+    status: SourceStatus
+    license: str
+    refresh: str
+    owners: tuple[str, ...] = ()
+    projects: tuple[str, ...] = ()
+
+
+class Shelf(Record):
+    """A category or a tag, and how many active items bear it."""
+
+    name: str
+    items: int
+    description: str = ""
+
+
+class Contents(Record):
+    """What there is, before anything is asked. ``kinds`` counts live rows by kind."""
+
+    generation: str
+    kinds: Mapping[str, int] = Field(default_factory=dict)
+    categories: tuple[Shelf, ...] = ()
+    tags: tuple[Shelf, ...] = ()
+
+
+class Listed(Record):
+    """An item in a list."""
+
+    id: str
+    statement: str
+    category: str
+    tags: tuple[str, ...] = ()
+    doc_id: str = ""
+    updated_at: str = ""
+
+
+class Listing(Record):
+    """One page of a list of ``total`` items, from ``start`` on."""
+
+    total: int
+    start: int
+    items: tuple[Listed, ...]
+
+
+class DocumentLine(Record):
+    """A document in a list."""
+
+    doc_id: str
+    title: str
+    source_type: str
+    items: int
+
+
+class Standing(Record):
+    """One place where a quote stands verbatim, and the items that rest on it."""
+
+    doc_id: str
+    title: str
+    start: int
+    end: int
+    items: tuple[str, ...] = ()
+
+
+class Verification(Record):
+    """Whether a quote stands verbatim in what may be seen, and where (at most 20 places)."""
+
+    quote: str
+    verbatim: bool
+    places: tuple[Standing, ...] = ()
