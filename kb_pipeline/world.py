@@ -12,6 +12,7 @@ import numpy.typing as npt
 from kb_pipeline.errors import ModelError
 from kb_pipeline.records import (
     Ask,
+    Cause,
     Chunk,
     Converted,
     Document,
@@ -287,7 +288,8 @@ class Output:
     """What a ``whole`` stage publishes: groups of records by key; a key in neither is left as it is.
 
     ``inputs`` may name the hash that each upsert was made from. ``version`` is the data version of a stage that keeps
-    its artefacts in the index rather than in files. ``story`` tells people what was decided, a line a decision.
+    its artefacts in the index rather than in files. ``story`` tells people what was decided, a line a decision;
+    ``causes`` say why items became what they are, by id, for their history.
     """
 
     upserts: Mapping[str, tuple[Record, ...]] = field(default_factory=dict)
@@ -296,6 +298,7 @@ class Output:
     version: str | None = None
     kept: int = 0
     story: tuple[str, ...] = ()
+    causes: Mapping[str, Cause] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     rejects: tuple[Reject, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)

@@ -12,10 +12,12 @@ from kb_pipeline.rules import ids
 from kb_pipeline.runner.context import Run
 from kb_pipeline.stages import PIPELINE, Stage
 from kb_pipeline.store.commits import Group
+from kb_pipeline.store.history import Telling
 from kb_pipeline.store.manifests import Entry, Manifest
 from kb_pipeline.world import Changes, Output
 
 _NOTHING = Manifest(Path()).version()  # of no live entry
+_RUN = 12  # hex digits of what was read: the name of a run in the history of items
 _VIEWS = {"normalized": "meta"}  # what a whole stage reads of a document is its meta data
 
 
@@ -142,8 +144,10 @@ class _Pass:
             Group(key=key, records=records, input=output.inputs.get(key, ""))
             for key, records in sorted(output.upserts.items())
         ]
+        telling = Telling(self.run.now(), self.upstream[:_RUN], output.causes)
+        deletes = sorted(output.deletes)
         done = self.run.kb.commit(
-            self.stage.name, None, self.manifest, groups, sorted(output.deletes), recipe=self.recipe
+            self.stage.name, None, self.manifest, groups, deletes, recipe=self.recipe, telling=telling
         )
         return done.manifest, done.written, done.edited
 

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
-from kb_pipeline.records import Chunk, Cluster, Draft, Extraction, Item, Meta, Occurrence, Tagging
-from kb_pipeline.rules import ids
+from kb_pipeline.records import Chunk, Cluster, DedupDecision, Draft, Extraction, Item, Meta, Occurrence, Tagging
+from kb_pipeline.rules import history, ids
 from kb_pipeline.rules.edits import FIELDS
 from kb_pipeline.rules.merging import Witness, merge
 from kb_pipeline.rules.taxonomy import ClosedList
@@ -21,7 +21,9 @@ _RETIRED = "retired"  # in place of the hash of a cluster: what an item was made
 
 def run(changes: Changes, inputs: Inputs, previous: Previous, world: World) -> Output:
     """Publish items: one file each, with its category from the closed list, its tags, its proofs and its history."""
-    clusters = cast(tuple[Cluster, ...], inputs.records("dedup", "clusters"))
+    known = cast(tuple[Cluster, ...], inputs.records("dedup", "clusters"))
+    clusters = [c for c in known if c.aside != "hidden"]
+    hidden = {c.id for c in known if c.aside == "hidden"}
     made_from = {c.id: ids.digest(c.model_dump_json()) for c in clusters}
     published = previous.inputs()
     touched = frozenset[str]().union(*(t for stage, t in changes.touched.items() if stage != "dedup"))
@@ -37,21 +39,25 @@ def run(changes: Changes, inputs: Inputs, previous: Previous, world: World) -> O
     upserts: dict[str, tuple[Item, ...]] = {}
     wanted: Counter[str] = Counter()
     for start in range(0, len(affected), _SLICE):
-        merged = [merge(c, library.witnesses(c.occurrences)) for c in affected[start : start + _SLICE]]
+        merged = [_merged(c, library) for c in affected[start : start + _SLICE]]
         for item, found in zip(merged, world.engine.tag(merged, world.settings.taxonomy), strict=True):
             tagging = closed.settled(found, item.entities)
             upserts[item.id] = (_dated(_tagged(item, tagging), _before(previous, item.id), now),)
             wanted.update(tagging.candidates)
     aliases = {alias: c.id for c in clusters for alias in c.aliases}
-    vanished = [key for key in previous.keys() if key not in made_from]  # noqa: SIM118 - a protocol, not a dict
+    vanished = [key for key in previous.keys() if key not in made_from and key not in hidden]  # noqa: SIM118
     merged_away = {key for key in vanished if key in aliases and not _edited(previous, key)}
     leaving = [key for key in vanished if key not in merged_away and published.get(key) != _RETIRED]
     retired = _retire(leaving, previous, aliases, now)
+    heirs = {key: aliases[key] for key in vanished if key in aliases}
+    decisions = cast(tuple[DedupDecision, ...], inputs.records("dedup", "decisions"))
+    leavers, standing = [item for (item,) in retired.values()], frozenset(inputs.keys("normalized"))
     return Output(
         upserts={**upserts, **retired},
-        deletes=frozenset(merged_away),
+        deletes=frozenset(merged_away | (hidden & published.keys())),
         inputs={**{c.id: made_from[c.id] for c in affected}, **dict.fromkeys(retired, _RETIRED)},
         kept=len(clusters) - len(affected),
+        causes=history.explained(affected, decisions, leavers, standing, heirs),
         details=_details(upserts.values(), wanted),
     )
 
@@ -82,6 +88,11 @@ class _Library:
         chunks = cast(tuple[Chunk, ...], self.inputs.records("chunks", doc))
         self.chunks[doc] = {c.hash: c for c in reversed(chunks)}
         self.metas[doc] = cast(Meta, self.inputs.records("normalized", doc)[0])
+
+
+def _merged(cluster: Cluster, library: _Library) -> Item:
+    item = merge(cluster, library.witnesses(cluster.occurrences))
+    return item.model_copy(update={"status": "retired"}) if cluster.aside else item
 
 
 def _tagged(item: Item, tagging: Tagging) -> Item:

@@ -12,10 +12,12 @@ from kb_pipeline.records import (
     SCHEMA_VERSION,
     Chunk,
     Cluster,
+    Conflict,
     DedupDecision,
     Document,
     EvalResult,
     Extraction,
+    HumanDecision,
     Item,
     Meta,
     Question,
@@ -24,6 +26,7 @@ from kb_pipeline.records import (
 )
 from kb_pipeline.rules import ids
 from kb_pipeline.rules.edits import overlaid
+from kb_pipeline.rules.history import Turn
 from kb_pipeline.rules.taxonomy import category_folder
 
 R = TypeVar("R", bound=Record)
@@ -40,6 +43,7 @@ class Codec:
     ``facts(records)`` is what the manifest notes of them.
     ``overlaid(edited file, records, fresh)`` gives records with what a person changed in that file (since the last
     time, where ``fresh``), and whether that is anything; it raises ``StoreError`` where the file cannot be read.
+    ``turn(file as it stood, what the machine says, what is published)`` is what their history is told of.
     """
 
     encode: Callable[[str, Sequence[Record]], dict[str, bytes]]
@@ -50,6 +54,7 @@ class Codec:
     shared: bool = False
     facts: Callable[[Sequence[Record]], Mapping[str, Any]] = lambda _: {}
     overlaid: Callable[[bytes, Sequence[Record], bool], tuple[Sequence[Record], bool]] = lambda _, r, __: (r, False)
+    turn: Callable[[bytes | None, Sequence[Record], Sequence[Record]], Turn] | None = None
 
 
 def json_lines(records: Sequence[Record]) -> bytes:
@@ -157,16 +162,35 @@ def _overlaid_item(data: bytes, records: Sequence[Record], fresh: bool) -> tuple
     return (item,), bool(item.edited)
 
 
+def _item_turn(data: bytes | None, said: Sequence[Record], now: Sequence[Record]) -> Turn:
+    """A file that cannot be read tells nothing of what was."""
+    try:
+        before = parse(Item, "", data) if data else None
+    except StoreError:
+        before = None
+    machine, published = (cast(Item, records[0]) if records else None for records in (said, now))
+    return Turn(before, machine, published)
+
+
 def _decode_item(paths: Sequence[str], read: Read) -> tuple[Record, ...]:
     return (parse(Item, paths[0], read(paths[0])),)
 
 
+_DEDUP = {"decisions": DedupDecision, "clusters": Cluster, "conflicts": Conflict, "human": HumanDecision}
 CODECS: Mapping[str, Codec] = {
     "normalized": Codec(_encode_document, _decode_document, _document_content, versioned=True),
     "meta": Codec(_encode_document, _decode_meta, _document_content),
     "chunks": _lines_in("chunks", Chunk, _chunk_content),
     "atomic_items": _lines_in("atomic_items", Extraction),
-    "dedup": _lines_in("dedup", {"decisions": DedupDecision, "clusters": Cluster}, shared=True),
-    "tags": Codec(_encode_item, _decode_item, _content, editable=True, facts=_item_facts, overlaid=_overlaid_item),
+    "dedup": _lines_in("dedup", _DEDUP, shared=True),
+    "tags": Codec(
+        _encode_item,
+        _decode_item,
+        _content,
+        editable=True,
+        facts=_item_facts,
+        overlaid=_overlaid_item,
+        turn=_item_turn,
+    ),
     "eval": _lines_in("eval", {"qa_gold": Question, "human_gold": Question, "ranks": Rank, "results": EvalResult}),
 }

@@ -13,8 +13,10 @@ from typing import Any
 
 from kb_pipeline.errors import StoreError
 from kb_pipeline.records import Record
+from kb_pipeline.rules.history import Turn
 from kb_pipeline.store.codecs import Codec
 from kb_pipeline.store.files import file_hash, read_bytes, remove, replace, sweep, write_all
+from kb_pipeline.store.history import Step
 from kb_pipeline.store.manifests import Entry, Manifest
 
 VERSIONS = Path("normalized", ".versions")
@@ -70,24 +72,42 @@ class Commit:
         self._gone: list[str] = []
         self._edited: list[str] = []
         self._persons: set[str] = set()  # files that hold a person's words
+        self.steps: list[Step] = []  # what becomes of items, for their history
 
     def add(self, group: Group, recipe: str) -> None:
         """Publish ``group``, with what a person changed in its files; one that cannot be read stays as it is."""
         entry, files = _encoded(self._codec, group, recipe)
-        old = self._manifest.get(group.key)
+        old, records = self._manifest.get(group.key), group.records
         standing = cache(lambda path: read_bytes(self._folder / path))
         edits = self._edits(old, files, standing) if self._codec and self._codec.editable else {}
         if edits:
-            entry, files = self._overlaid(group, entry, files, old, edits)
+            entry, files, records = self._overlaid(group, entry, files, old, edits)
+        if self._codec and self._codec.turn:
+            self._remember(self._codec.turn, old, files, standing, group.records, records)
         self._stale |= set(old.outputs if old else ()) - set(entry.outputs)
         self._writes.update({p: d for p, d in files.items() if standing(p) != d})
         self._entries.append(entry)
 
+    def _remember(
+        self,
+        turn: Callable[[bytes | None, Sequence[Record], Sequence[Record]], Turn],
+        old: Entry | None,
+        files: Mapping[str, bytes],
+        standing: Callable[[str], bytes | None],
+        said: Sequence[Record],
+        now: Sequence[Record],
+    ) -> None:
+        """Note what becomes of an item whose file changes, as its history will tell it."""
+        for path, data in files.items():
+            before = standing(path) or next(filter(None, map(standing, old.outputs if old else ())), None)
+            if before != data:
+                self.steps.append(Step(path, data, turn(before, said, now)))
+
     def _overlaid(
         self, group: Group, entry: Entry, files: Mapping[str, bytes], old: Entry | None, edits: Mapping[str, str]
-    ) -> tuple[Entry, Mapping[str, bytes]]:
-        """The entry and the files of a group that a person edited. ``outputs`` keeps the hashes of what we would have
-        written, so that what stands there goes on counting as the person's."""
+    ) -> tuple[Entry, Mapping[str, bytes], Sequence[Record]]:
+        """The entry, the files and the records of a group that a person edited. ``outputs`` keeps the hashes of what we
+        would have written, so that what stands there goes on counting as the person's."""
         assert self._codec
         fresh = old is None or not old.input or any(old.edited.get(p) != found for p, found in edits.items())
         try:
@@ -96,9 +116,9 @@ class Commit:
         except StoreError:
             self._edited.append(group.key)
             outputs = old.outputs if old else entry.outputs
-            return entry.model_copy(update={"outputs": dict(outputs), "edited": dict(edits)}), {}
+            return entry.model_copy(update={"outputs": dict(outputs), "edited": dict(edits)}), {}, ()
         if not by_person:
-            return entry, files
+            return entry, files, group.records
         self._edited.append(group.key)
         files = self._codec.encode(group.key, records)
         self._persons |= set(files)
@@ -108,7 +128,7 @@ class Commit:
             "edited": {path: file_hash(data) for path, data in files.items()},
             "info": self._codec.facts(records),
         }
-        return entry.model_copy(update=changes), files
+        return entry.model_copy(update=changes), files, records
 
     def _edits(
         self, old: Entry | None, files: Mapping[str, bytes], standing: Callable[[str], bytes | None]
@@ -129,7 +149,11 @@ class Commit:
     def delete(self, keys: Iterable[str]) -> None:
         """Drop ``keys`` and their files."""
         self._gone = list(keys)
-        self._stale |= {path for key in self._gone if (e := self._manifest.get(key)) for path in e.outputs}
+        gone = [path for key in self._gone if (e := self._manifest.get(key)) for path in e.outputs]
+        self._stale |= set(gone)
+        if self._codec and self._codec.turn:
+            found = {path: read_bytes(self._folder / path) for path in gone}
+            self.steps += [Step(p, None, self._codec.turn(data, (), ())) for p, data in found.items() if data]
 
     def carry_out(self) -> Committed:
         """Journal what is intended, write the files, the manifest last, then remove what is gone."""

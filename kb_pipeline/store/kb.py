@@ -14,6 +14,8 @@ from kb_pipeline.records import SCHEMA_VERSION, Record
 from kb_pipeline.store.codecs import CODECS
 from kb_pipeline.store.commits import VERSIONS, Commit, Committed, Group, version_path
 from kb_pipeline.store.files import Stat, file_hash, file_state, lease, read_bytes, remove, replace, stat_tree, sweep
+from kb_pipeline.store.history import FOLDER as HISTORY
+from kb_pipeline.store.history import History, Telling
 from kb_pipeline.store.manifests import Entry, Manifest
 from kb_pipeline.store.parsed import Parsed
 
@@ -30,6 +32,7 @@ class Kb:
         self.warnings: list[str] = []
         self._manifests: dict[Path, Manifest] = {}
         self._parsed = Parsed(self.folder)
+        self.history = History(self.folder)
 
     # --- manifests and records -----------------------------------------------------------------------------------
 
@@ -156,16 +159,24 @@ class Kb:
         deletes: Iterable[str] = (),
         *,
         recipe: str = "",
+        telling: Telling = Telling(),  # noqa: B008 - frozen
     ) -> Committed:
-        """Publish ``groups`` and drop ``deletes``: files first, the manifest last. Equal bytes are not written."""
+        """Publish ``groups`` and drop ``deletes``: files first, the manifest last. Equal bytes are not written. What
+        becomes of items is added to their history, with what ``telling`` knows of it."""
         with self.locked():
-            sweep((self.folder, self.cache, *self.cache.glob("*/"), self.folder / "logs"))
+            sweep(
+                (self.folder, self.cache, *self.cache.glob("*/"), *(self.folder / name for name in ("logs", HISTORY)))
+            )
             journal = self.cache / f"{_journal(stage, source)}.json"
             plan = Commit(self.folder, manifest, CODECS.get(stage), journal, self.journalled(stage, source))
             for group in (published := list(groups)):
                 plan.add(group, recipe)
             plan.delete(deletes)
+            self.history.settle()
+            if plan.steps:
+                self.history.note(plan.steps, telling)
             done = plan.carry_out()
+            self.history.settle()
         self._manifests[done.manifest.path] = done.manifest
         if stage in CODECS and CODECS[stage].shared:
             for group in published:
