@@ -31,6 +31,10 @@ class Asking(Session):
         self, query: str, *, k: int = 10, scope: Scope | None = None, project: str | None = None
     ) -> SearchResult:
         """The ``k`` best hits for ``query``, within ``scope`` and ``project``, from the live generation."""
+        return search_(query, self._opened.reader, scope=self._within(scope, project), k=k)
+
+    def _within(self, scope: Scope | None, project: str | None) -> Scope:
+        """What a search may see. Raises ``NotFound`` for a source, category or project that is none."""
         wanted = scope or Scope()
         self._known("source", wanted.sources, [s.id for s in self.settings.sources])
         categories = [c.name for c in self.settings.taxonomy.categories]
@@ -40,7 +44,7 @@ class Asking(Session):
             members = self._project(chosen).sources
             sources = tuple(s for s in members if not wanted.sources or s in wanted.sources)
             wanted = wanted.model_copy(update={"sources": sources or ("",)})
-        return search_(query, self._opened.reader, scope=wanted, k=k)
+        return wanted
 
     def _known(self, noun: str, wanted: Iterable[str], known: Sequence[str]) -> None:
         """Raise ``NotFound`` for a name that is none: a filter that nothing can pass must not look like no result."""

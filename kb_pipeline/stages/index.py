@@ -60,10 +60,11 @@ def _item_rows(keys: Iterable[str], inputs: Inputs) -> Iterator[Row]:
         for record in inputs.records("tags", key):
             item = cast(Item, record)
             if item.status == "active" and item.sources:
-                yield _item_row(item)
+                yield item_row(item)
 
 
-def _item_row(item: Item) -> Row:
+def item_row(item: Item) -> Row:
+    """The row of an item with at least one source."""
     first = item.sources[0]
     same_words = ids.canonical(item.statement)
     origins = {s.doc_id for s in item.sources if ids.canonical(s.source_span) == same_words} or {first.doc_id}
