@@ -8,13 +8,13 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_core import PydanticCustomError
 
 from kb_pipeline.errors import SettingsError
-from kb_pipeline.records import Project, Record, Source, Taxonomy
+from kb_pipeline.records import Project, Record, Source, SourceType, Taxonomy
 from kb_pipeline.refresh import refresh_due
 from kb_pipeline.registry import read_sources, read_taxonomy, slug
 from kb_pipeline.yaml_lines import Located, expected, near, read
@@ -23,6 +23,21 @@ __all__ = ["Endpoint", "Options", "Settings", "find_root", "load", "refresh_due"
 
 SOURCES, TAXONOMY, DOTENV = "sources.yaml", "taxonomy.yaml", ".env"
 PREFIX = "KB_"
+
+
+HALF_LIVES: Mapping[SourceType, int] = {
+    "chat": 90,
+    "mail": 180,
+    "ticket": 180,
+    "note": 365,
+    "web": 730,
+    "doc": 1095,
+    "code": 1095,
+    "table": 1095,
+    "paper": 3650,
+    "human": 3650,
+}
+"""Days after which what a source of a type says weighs half where two hits are equal otherwise."""
 
 
 class Options(Record):
@@ -40,6 +55,13 @@ class Options(Record):
     eval_items: int = Field(100, ge=0)
     eval_floor_recall10: float = Field(0.7, ge=0, le=1)
     eval_tolerance: float = Field(0.05, ge=0, le=1)
+    eval_answers: int = Field(20, ge=0)
+    eval_model_answers: int = Field(0, ge=0)
+    rerank: Literal["off", "heuristic", "engine"] = "heuristic"
+    half_lives: Mapping[SourceType, Annotated[int, Field(ge=1)]] = Field(default_factory=dict, validate_default=True)
+    answer_threshold: float = Field(5.0, ge=0, le=10)
+    ask_seconds: float = Field(10, gt=0)
+    unquotable_licenses: tuple[str, ...] = ()
     retained_generations: int = Field(3, ge=1)
     convert_memory_mb: int = Field(1536, ge=64)
     convert_seconds: int = Field(30, ge=1)
@@ -47,6 +69,12 @@ class Options(Record):
     audit_days: int = Field(90, ge=1)
     audit_questions: bool = True
     token_rpm: int = Field(600, ge=1)
+
+    @field_validator("half_lives")
+    @classmethod
+    def _all_half_lives(cls, given: Mapping[SourceType, int]) -> Mapping[SourceType, int]:
+        """Days after which a source type weighs half: those that are given, over what there is without."""
+        return {**HALF_LIVES, **given}
 
 
 class Endpoint(Record):
