@@ -55,12 +55,13 @@ def form(nodes: Iterable[str], decisions: Decisions, apart: Callable[[str, str],
 
     Merges are taken in their order; one is refused where some pair across the two clusters is vetoed, or, for a pair
     that was never a candidate, where ``apart(a, b)`` (``a < b``) says so. So ``A~B, B~C, A≁C`` keeps the closer of the
-    two merges, whichever draft came first.
+    two merges, whichever draft came first. A person's merge yields to a person's veto alone.
     """
     groups = {node: [node] for node in nodes}
     for a, b in merges(d for (x, y), d in decisions.items() if x in groups and y in groups):
         left, right = groups[a], groups[b]
-        if left is right or len(left) + len(right) > MOST_WORDINGS or _forbidden(left, right, decisions, apart):
+        final = decisions[a, b].by == "human"
+        if left is right or len(left) + len(right) > MOST_WORDINGS or _forbidden(left, right, decisions, apart, final):
             continue
         small, large = sorted((left, right), key=len)
         large.extend(small)
@@ -149,13 +150,20 @@ def _find(root: dict[str, str], node: str) -> str:
 
 
 def _forbidden(
-    left: Sequence[str], right: Sequence[str], decisions: Decisions, apart: Callable[[str, str], bool]
+    left: Sequence[str],
+    right: Sequence[str],
+    decisions: Decisions,
+    apart: Callable[[str, str], bool],
+    by_person: bool,
 ) -> bool:
     for one in left:
         for other in right:
-            pair = (one, other) if one < other else (other, one)
-            decision = decisions.get(pair)
-            if vetoes(decision) if decision else apart(*pair):
+            decision = decisions.get((one, other) if one < other else (other, one))
+            if by_person:
+                forbidden = decision is not None and decision.by == "human" and vetoes(decision)
+            else:
+                forbidden = vetoes(decision) if decision else apart(min(one, other), max(one, other))
+            if forbidden:
                 return True
     return False
 

@@ -20,6 +20,7 @@ ASK = 0.86
 REVIEW = 0.92
 """Least combined score at which a pair that nobody could decide is put before a person."""
 
+DISAGREE = "they disagree, and nothing tells which is newer"
 _GUARDS = {
     "numbers": "their figures differ",
     "versions": "they speak of different versions",
@@ -61,7 +62,7 @@ def adopted(verdict: Verdict, pair: Pair) -> Verdict:
         return verdict.model_copy(update={"newer": None})
     a, b = pair.a.effective_date, pair.b.effective_date
     if not (pair.a.lineage and pair.a.lineage == pair.b.lineage and a and b and a != b):
-        reason = f"they disagree, and nothing tells which is newer: {verdict.reason}"
+        reason = f"{DISAGREE}: {verdict.reason}"
         return Verdict(decision="keep_both", reason=reason, needs_review=True)
     return verdict.model_copy(update={"newer": "a" if a > b else "b"})
 

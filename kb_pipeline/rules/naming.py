@@ -10,8 +10,10 @@ from functools import cache
 from kb_pipeline.records import Cluster, DedupDecision, Occurrence
 from kb_pipeline.rules.clusters import related, superseded
 from kb_pipeline.rules.ids import item_id
+from kb_pipeline.rules.people import Aside
 
 Group = tuple[str, ...]
+_NONE: Mapping[int, Aside] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,14 +29,22 @@ def records(
     decisions: Sequence[DedupDecision],
     places: Mapping[str, tuple[Occurrence, ...]],
     published: Sequence[Cluster],
+    aside: Mapping[int, Aside] = _NONE,
 ) -> tuple[Cluster, ...]:
     """The clusters of ``groups`` as published, sorted by id; ``places`` gives the occurrences of each draft hash.
 
-    A cluster of ``published`` that did not change is handed on itself, not as a copy.
+    A cluster of ``published`` that did not change is handed on itself, not as a copy. Groups (by index) that a person
+    set ``aside`` supersede nothing and are related to nothing.
     """
     names = name(groups, published)
+    if aside:
+        gone = {draft for at in aside for draft in groups[at]}
+        decisions = [d for d in decisions if d.a not in gone and d.b not in gone]
+        topics = [tuple(draft for draft in topic if draft not in gone) for topic in _topics(places)]
+    else:
+        topics = _topics(places)
     newest = superseded(groups, decisions)
-    near = related(groups, decisions, _topics(places))
+    near = related(groups, decisions, topics)
     review = {draft for d in decisions if d.needs_review for draft in (d.a, d.b)}
     known = {cluster.id: cluster for cluster in published}
     made = []
@@ -46,6 +56,7 @@ def records(
             "related": tuple(sorted(names[other].id for other in near[at])),
             "needs_review": not review.isdisjoint(group),
             "aliases": names[at].aliases,
+            "aside": aside.get(at, ""),
         }
         made.append(_same(known.get(names[at].id), fields) or Cluster.model_validate(fields))
     return tuple(sorted(made, key=lambda cluster: cluster.id))

@@ -85,6 +85,7 @@ _ROWS = (
         options=("dedup_candidate",),
         facts=("embedder",),
         libraries=("rapidfuzz",),
+        watches=("dedup/human.jsonl",),
     ),
     Stage(
         "tags",

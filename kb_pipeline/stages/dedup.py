@@ -8,8 +8,21 @@ from typing import cast
 
 from rapidfuzz import fuzz
 
-from kb_pipeline.records import Cluster, DedupDecision, Draft, Extraction, Meta, Occurrence, Pair, Side, Verdict
-from kb_pipeline.rules import clusters, decisions, guards, naming, order
+from kb_pipeline.records import (
+    Cluster,
+    Conflict,
+    DedupDecision,
+    Draft,
+    Extraction,
+    HumanDecision,
+    Meta,
+    Occurrence,
+    Pair,
+    Quote,
+    Side,
+    Verdict,
+)
+from kb_pipeline.rules import clusters, conflicts, decisions, guards, naming, order, people
 from kb_pipeline.rules.ids import canonical
 from kb_pipeline.rules.pairs import NEAREST, all_pairs, bounded, joined, pairs_of, pairs_touching
 from kb_pipeline.world import Changes, Embedder, Inputs, Output, Previous, Vectors, World
@@ -27,10 +40,10 @@ def run(changes: Changes, inputs: Inputs, previous: Previous, world: World) -> O
     decided = _decided(_candidates(nodes, before, world), nodes, before, world)
     groups = clusters.reform(nodes.places, decided, nodes.apart, before.formed, nodes.changed)
     lines = tuple(decided[key] for key in sorted(decided))
-    made = naming.records(groups, lines, nodes.places, before.published)
+    made = naming.records(groups, lines, nodes.places, before.published, people.set_aside(before.by_people, groups))
     unchanged = {id(cluster) for cluster in before.published}  # naming.records hands these on as they are
     return Output(
-        upserts={"decisions": lines, "clusters": made},
+        upserts={"decisions": lines, "clusters": made, "conflicts": _conflicts(lines, made, nodes, previous)},
         kept=sum(id(cluster) in unchanged for cluster in made),
         story=tuple(_story(decided, before.told, nodes)),
         details=_details(nodes, lines, made),
@@ -39,20 +52,20 @@ def run(changes: Changes, inputs: Inputs, previous: Previous, world: World) -> O
 
 @dataclass(frozen=True)
 class _Before:
-    """What the last run published, for its ids; and as far as it still counts, which, when everything is to be
-    reconsidered, a person's decisions alone do."""
+    """What the last run published, for its ids, and as far as it still counts; and what people decided, which counts
+    always."""
 
     published: tuple[Cluster, ...]
     occurrences: tuple[Occurrence, ...]
     formed: clusters.Before
-    by_people: dict[Key, DedupDecision]
+    by_people: tuple[HumanDecision, ...]
     told: dict[Key, str]
 
     @classmethod
     def read(cls, previous: Previous, changes: Changes) -> "_Before":
         known = cast(tuple[Cluster, ...], previous.records("clusters"))
         lines = cast(tuple[DedupDecision, ...], previous.records("decisions"))
-        by_people = {(d.a, d.b): d for d in lines if d.by == "human"}
+        by_people = cast(tuple[HumanDecision, ...], previous.records("human"))
         told = {(d.a, d.b): d.reason for d in lines}
         if changes.everything:
             return cls(known, (), clusters.Before((), {}), by_people, told)
@@ -75,6 +88,7 @@ class _Nodes:
     new: frozenset[str]
     changed: frozenset[str]
     _sides: dict[str, Side] = field(default_factory=dict)
+    _spans: dict[str, str] = field(default_factory=dict)
     _documents: dict[str, order.Place] = field(default_factory=dict)
     _dates: dict[str, str] = field(default_factory=dict)
 
@@ -110,12 +124,18 @@ class _Nodes:
             for chunk_hash, draft in _drafts(self.inputs, doc):
                 if (chunk_hash, draft.hash) in by_doc[doc]:
                     self._sides.setdefault(draft.hash, _side(draft))
+                    self._spans.setdefault(draft.hash, draft.source_span)
 
     def side(self, node: str) -> Side:
         """What a judge may see of a draft."""
         if node not in self._sides:
             self.load([node])
         return self._sides[node]
+
+    def quote(self, node: str) -> Quote:
+        """The words that a draft rests on, in the first document that holds it."""
+        self.load([node])
+        return Quote(doc_id=self.places[node][0].doc_id, text=self._spans[node])
 
     def apart(self, a: str, b: str) -> bool:
         """Whether a guard keeps two drafts apart that were never candidates."""
@@ -193,9 +213,12 @@ def _vectors(rows: Sequence[str], nodes: _Nodes, embedder: Embedder) -> Vectors:
 
 def _decided(candidates: Mapping[Key, float], nodes: _Nodes, before: _Before, world: World) -> dict[Key, DedupDecision]:
     """A decision on every candidate pair: a person's, the last where neither side changed, the rules', the judge's."""
-    decided = {key: d for key, d in before.by_people.items() if key[0] in nodes.places and key[1] in nodes.places}
-    for key in candidates.keys() & before.formed.decisions.keys():
-        if nodes.changed.isdisjoint(key):
+    decided = {
+        key: line.model_copy(update={"cosine": candidates.get(key, 0.0)})
+        for key, line in people.pairs(before.by_people, nodes.places.keys()).items()
+    }
+    for key in (candidates.keys() & before.formed.decisions.keys()) - decided.keys():
+        if nodes.changed.isdisjoint(key) and before.formed.decisions[key].by != "human":
             decided[key] = before.formed.decisions[key]
     todo = sorted(candidates.keys() - decided.keys())
     nodes.load(node for key in todo for node in key)
@@ -243,6 +266,26 @@ def _line(key: Key, pair: Pair, verdict: Verdict, engine: str = "") -> DedupDeci
         reason=verdict.reason,
         needs_review=verdict.needs_review,
     )
+
+
+def _conflicts(
+    lines: Sequence[DedupDecision], made: Sequence[Cluster], nodes: _Nodes, previous: Previous
+) -> tuple[Conflict, ...]:
+    """What active items disagree about; those that no change touched are as they were."""
+    live = (c for c in made if not c.superseded_by and not c.aside)
+    home = {o.draft: cluster.id for cluster in live for o in cluster.occurrences}
+    known = {(c.a, c.b): c for c in cast(tuple[Conflict, ...], previous.records("conflicts"))}
+    found = []
+    for pair, line in sorted(conflicts.between(lines, home).items()):
+        drafts = (line.a, line.b) if home[line.a] == pair[0] else (line.b, line.a)
+        old = known.get(pair)
+        if old and (old.drafts, old.why) == (drafts, line.reason) and nodes.changed.isdisjoint(drafts):
+            found.append(old)
+            continue
+        quotes = (nodes.quote(drafts[0]), nodes.quote(drafts[1]))
+        kind = conflicts.kind(line) or "other"
+        found.append(Conflict(a=pair[0], b=pair[1], kind=kind, why=line.reason, drafts=drafts, quotes=quotes))
+    return tuple(found)
 
 
 def _story(decided: Mapping[Key, DedupDecision], told: Mapping[Key, str], nodes: _Nodes) -> Iterator[str]:

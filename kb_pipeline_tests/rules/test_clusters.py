@@ -75,6 +75,14 @@ def test_a_persons_merge_comes_before_a_closer_one() -> None:
     assert groups(line("ab", cosine=0.5, by="human"), line("bc", cosine=0.99), kept) == ["ab", "c"]
 
 
+def test_a_persons_merge_yields_to_a_persons_veto_alone() -> None:
+    """What guards and judges keep apart a person may join, in whole clusters; what a person keeps apart stays so."""
+    joined = line("ac", by="human"), line("bc", by="human")
+    assert groups(*joined, line("ab", "keep_both", guard="numbers")) == ["abc"]
+    assert groups(*joined, apart=lambda a, b: (a, b) == ("a", "b")) == ["abc"]
+    assert groups(*joined, line("ab", "keep_both", by="human")) == ["ac", "b"]
+
+
 def test_equal_scores_are_joined_by_hash() -> None:
     """A tie goes to the smaller hashes."""
     assert groups(line("ab"), line("bc"), line("ac", "keep_both", guard="units")) == ["ab", "c"]

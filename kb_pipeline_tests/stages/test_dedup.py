@@ -11,7 +11,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kb_pipeline.engines.extractive.judge import judge_pairs
-from kb_pipeline.records import Cluster, DedupDecision, Draft, Extraction, Meta, Pair, Record, Verdict
+from kb_pipeline.records import (
+    Cluster,
+    Conflict,
+    DedupDecision,
+    Draft,
+    Extraction,
+    HumanDecision,
+    Meta,
+    Pair,
+    Record,
+    Verdict,
+)
 from kb_pipeline.rules import pairs as pairs_rules
 from kb_pipeline.rules.clusters import vetoes
 from kb_pipeline.rules.ids import digest, draft_hash, item_id
@@ -291,17 +302,68 @@ def test_drafts_split_from_one_sentence_are_related() -> None:
     assert (first.related, second.related) == ((second.id,), (first.id,))
 
 
-def test_a_persons_decision_outranks_every_later_run() -> None:
-    """A human's merge of two different figures survives a run over everything."""
-    a, b = "The retry limit is 5 attempts.", "The retry limit is 3 attempts."
-    sources = {"a/x.md": doc(a), "b/y.md": doc(b)}
-    first = build(sources)
-    human = decisions(first)[0].model_copy(update={"decision": "merge", "by": "human", "reason": "a typing mistake"})
-    published = Published({**first.upserts, "decisions": (human,)})
-    changes = Changes({"atomic_items": frozenset(sources)}, everything=True)
-    again = dedup.run(changes, Memory(sources), published, world())
-    assert decisions(again) == (human,)
+RETRIES = ("The retry limit is 5 attempts.", "The retry limit is 3 attempts.")
+BOTH = {"a/x.md": doc(RETRIES[0]), "b/y.md": doc(RETRIES[1])}
+LEFT, RIGHT = (draft_hash(statement, None) for statement in RETRIES)
+
+
+def decided(action: Any, *, left: str = LEFT, right: str = RIGHT, at: int = 1) -> HumanDecision:
+    """What a person decided of the two."""
+    return HumanDecision(
+        at=f"2026-01-01T00:00:0{at}Z", action=action, items=(), left=(left,), right=(right,) if right else ()
+    )
+
+
+def reconsidered(first: Output, *lines: HumanDecision, full: bool = False) -> Output:
+    """What comes of ``BOTH`` once ``lines`` are on record."""
+    changes = Changes({"atomic_items": frozenset(BOTH) if full else frozenset()}, everything=full)
+    return dedup.run(changes, Memory(BOTH), Published({**first.upserts, "human": lines}), world())
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_a_persons_decision_outranks_every_later_run(full: bool) -> None:
+    """A human's merge of two different figures holds, in a run over everything too, and ends with the decision."""
+    first = build(BOTH)
+    again = reconsidered(first, decided("merge"), full=full)
+    assert [line.by for line in decisions(again)] == ["human"]
     assert len(clusters(again)) == 1
+    undone = reconsidered(again, full=full)
+    assert (decisions(undone), len(clusters(undone))) == (decisions(first), 2)
+
+
+def test_the_later_of_two_decisions_counts() -> None:
+    """Merged, then kept apart: apart; the order of the lines in the file says nothing."""
+    lines = decided("keep", at=2), decided("merge", at=1)
+    assert len(clusters(reconsidered(build(BOTH), *lines))) == 2
+
+
+def test_a_person_may_say_which_replaces_which() -> None:
+    """The left side of a person's decision supersedes the right one."""
+    old, new = {c.occurrences[0].draft: c for c in clusters(reconsidered(build(BOTH), decided("supersede")))}, LEFT
+    assert old[RIGHT].superseded_by == old[new].id
+
+
+def test_what_disagrees_without_order_is_a_conflict_until_it_is_decided() -> None:
+    """Two figures of one thing stay, linked, with both quotes; it ends with a person's decision and returns with its undoing."""
+    first = build(BOTH)
+    (conflict,) = first.upserts["conflicts"]
+    assert isinstance(conflict, Conflict)
+    assert (conflict.kind, {q.text for q in conflict.quotes}) == ("number", set(RETRIES))
+    assert [c.related for c in clusters(first)] == [(c.id,) for c in reversed(clusters(first))]
+    for action in ("keep", "merge", "supersede"):
+        again = reconsidered(first, decided(action))
+        assert again.upserts["conflicts"] == ()
+        assert reconsidered(again).upserts["conflicts"] == (conflict,)
+
+
+@pytest.mark.parametrize(("action", "aside"), [("retire", "retired"), ("hide", "hidden"), ("keep", "")])
+def test_a_person_may_set_an_item_aside(action: str, aside: str) -> None:
+    """Retired or hidden it disagrees with nothing and is related to nothing."""
+    again = reconsidered(build(BOTH), decided(action, right=""))
+    found = {c.occurrences[0].draft: c for c in clusters(again)}
+    assert (found[LEFT].aside, found[RIGHT].aside) == (aside, "")
+    assert len(again.upserts["conflicts"]) == (0 if aside else 1)
+    assert bool(found[RIGHT].related) == (not aside)
 
 
 def test_a_small_change_reads_only_what_it_touches() -> None:
