@@ -1,6 +1,6 @@
 """The verbs of the knowledge base, which faces and Dagster speak to alone."""
 
-from kb_pipeline.api.knowledge_base import KnowledgeBase, shared
+from kb_pipeline.api.knowledge_base import KnowledgeBase, share, shared
 from kb_pipeline.api.session import Listener, listen
 from kb_pipeline.api.starting import init
 from kb_pipeline.checks import CHECKS, Check
@@ -21,5 +21,6 @@ __all__ = [
     "find_root",
     "init",
     "listen",
+    "share",
     "shared",
 ]

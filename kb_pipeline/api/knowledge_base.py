@@ -28,3 +28,8 @@ def shared(root: Path) -> KnowledgeBase:
             held.close()
         _SHARED[fresh.root] = KnowledgeBase(root)
     return _SHARED[fresh.root]
+
+
+def share(base: KnowledgeBase) -> None:
+    """Let ``base`` be what ``shared`` gives for its root."""
+    _SHARED[base.settings.root] = base

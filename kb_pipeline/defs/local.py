@@ -10,12 +10,13 @@ import dagster as dg
 from dagster import DagsterInstance
 from dagster._core.instance import InstanceRef
 
-from kb_pipeline.api import KnowledgeBase, Stale
+from kb_pipeline.api import KnowledgeBase, Stale, share
 from kb_pipeline.defs import registry
 from kb_pipeline.defs.location import local_definitions
 from kb_pipeline.defs.run_tags import ACCEPT_DELETIONS, FULL, PROCESS, asked
 from kb_pipeline.defs.runs import fail_dead
 from kb_pipeline.defs.serving import needed
+from kb_pipeline.defs.storage import kept_open
 from kb_pipeline.errors import MODEL_FAILED, UNAVAILABLE, RunStopped
 
 _NO_CAPTURE = {  # what stages print goes to the terminal, where a person watches; capturing starts a process a stream
@@ -35,6 +36,7 @@ def build(
     ``KeyboardInterrupt`` where a person stops it.
     """
     failed: list[str] = []
+    share(base)  # what it has read of the knowledge base is not read again
     with _instance(base) as instance:
         fail_dead(instance)
         registry.apply(instance, registry.moves(instance, base))
@@ -61,7 +63,7 @@ def _instance(base: KnowledgeBase) -> Iterator[DagsterInstance]:
         needed(root, "dagster.yaml")
     with chdir(root):
         described = InstanceRef.from_dir(home or str(root), overrides=_NO_CAPTURE)
-        with DagsterInstance.from_ref(described) as instance:
+        with DagsterInstance.from_ref(kept_open(described)) as instance:
             yield instance
 
 

@@ -1,5 +1,7 @@
 """The command line: parse, call one verb, render. Knows no stage and no store."""
 
+import atexit
+import gc
 import os
 import sys
 from typing import NoReturn
@@ -22,10 +24,15 @@ for group in (building, asking):
     app.add_typer(group.app)
 _DEBUG = "KB_DEBUG"
 _INTERRUPTED = 130  # what typer exits with after Ctrl-C
+# Modules and records hardly ever form cycles. Looking for them as often as Python does is half of what imports take;
+# looking once more at the end took over a second after a build of 44,000 items, and the system takes all back anyway.
+_COLLECTIONS = 100_000, 20, 20
 
 
 def main() -> NoReturn:
     """Run the command line: exit 0 done, 1 failed, 2 wrong usage."""
+    gc.set_threshold(*_COLLECTIONS)
+    atexit.register(gc.freeze)
     try:
         app()
     except KbError as error:

@@ -4,14 +4,19 @@ import os
 import signal
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from dagster import DagsterInstance, DagsterRunStatus
+from dagster._core.instance.ref import InstanceRef
+from sqlalchemy import event
+from sqlalchemy.pool import Pool
 
 from kb_pipeline.api import PER_SOURCE, WHOLE, Listener, shared
+from kb_pipeline.defs.storage import kept_open
 from kb_pipeline.faces import building
 from kb_pipeline.records import BuildReport
 from kb_pipeline_tests.defs.plugins import SLOW, install, wait_for
@@ -174,3 +179,29 @@ def test_a_root_without_dagster_yaml_says_so(cli: Cli) -> None:
     (cli.root / "dagster.yaml").unlink()
     told = cli.run("build", code=1).stderr
     assert "dagster.yaml: is missing. Copy it from a folder that `kb init DIR` made." in told
+
+
+def test_a_build_keeps_dagsters_databases_open(root: Path) -> None:
+    """Its hundred events take a dozen connections, those with which Dagster looks for its tables included."""
+    build(root)
+    write(root, {"notes/paging.md": "# Paging\n\nThe default block size is 32 tokens.\n"})
+    opened: Counter[str] = Counter()
+
+    def count(_: object, record: object) -> None:
+        opened["connections"] += 1
+
+    event.listen(Pool, "connect", count)
+    try:
+        build(root)
+    finally:
+        event.remove(Pool, "connect", count)
+    assert 0 < opened["connections"] < 25
+
+
+def test_another_storage_than_sqlite_is_left_as_it_is(root: Path) -> None:
+    """Only what ``storage: sqlite`` names is kept open."""
+    described = InstanceRef.from_dir(str(root))
+    assert described.storage_data
+    other = described._replace(storage_data=described.storage_data._replace(class_name="DagsterPostgresStorage"))
+    assert kept_open(other) == other
+    assert kept_open(described) != described
