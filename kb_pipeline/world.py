@@ -12,13 +12,18 @@ import numpy.typing as npt
 from kb_pipeline.errors import ModelError
 from kb_pipeline.records import (
     Ask,
+    Briefing,
+    Card,
     Cause,
     Chunk,
+    Claim,
     Converted,
     Document,
+    Evidence,
     Extraction,
     Item,
     Pair,
+    Plan,
     Question,
     RawDoc,
     Record,
@@ -162,6 +167,19 @@ class Engine(Protocol):
     def questions(self, items: Sequence[Item], neighbours: Sequence[Sequence[Item]]) -> Iterator[Sequence[Question]]:
         """Gold questions of each item (one a style) and a hard negative drawn from its neighbours, in order."""
 
+    def plan_query(self, question: str, briefing: Briefing) -> Plan:
+        """The look-ups that ``question`` needs; those that ``briefing`` does not offer are dropped outside."""
+
+    def rerank(self, question: str, evidence: Sequence[Evidence]) -> Sequence[float]:
+        """From 0 to 10 how well each piece of evidence answers ``question``, in order."""
+
+    def answer(self, question: str, evidence: Sequence[Evidence]) -> Iterator[Claim]:
+        """Sentences that answer ``question``, each with the evidence it cites; none where the evidence does not answer
+        it. Whether they hold is checked outside."""
+
+    def select_pages(self, question: str, cards: Sequence[Card]) -> Sequence[str]:
+        """The refs of the documents or pages, best first, that are worth reading whole for ``question``."""
+
 
 class Snapshot(Protocol):
     """One pinned generation of the index, masked documents hidden."""
@@ -182,6 +200,12 @@ class Snapshot(Protocol):
 
     def rows(self, ids: Sequence[str]) -> list[Row]:
         """Live rows by id, in the order asked; unknown ids are left out."""
+
+    def cards(self, scope: Scope) -> list[Card]:
+        """What can be read whole: every document, and every page, that ``scope`` lets see; sorted by ref."""
+
+    def read(self, ref: str) -> list[Row]:
+        """The passages of one document in order, or the one row of a page; empty where it may not be seen."""
 
     def passages(self, ids: Sequence[str]) -> dict[str, str]:
         """The chunk row in which each row begins, in its first document; ids that stand in none are left out."""

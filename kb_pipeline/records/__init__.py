@@ -8,6 +8,7 @@ from kb_pipeline.records.access import Principal, Query, Role, Token, Usage, Use
 from kb_pipeline.records.answers import (
     Answer,
     Briefing,
+    Card,
     Claim,
     Dropped,
     Evidence,
@@ -78,6 +79,7 @@ from kb_pipeline.records.views import Brief, DocumentView, ItemView, Overview, P
 from kb_pipeline.records.wiki import (
     Block,
     Clash,
+    Facet,
     Link,
     Material,
     Outline,
@@ -102,6 +104,7 @@ __all__ = [
     "Brief",
     "Briefing",
     "BuildReport",
+    "Card",
     "Category",
     "CategoryWidth",
     "Cause",
@@ -131,6 +134,7 @@ __all__ = [
     "Evidence",
     "Explanation",
     "Extraction",
+    "Facet",
     "Fetched",
     "Finding",
     "Hit",

@@ -29,6 +29,18 @@ class Briefing(Record):
     tools: tuple[Tool, ...] = ()
 
 
+class Card(Record):
+    """What can be read whole, as it stands in the catalogue: ``headings`` are a document's, ``summary`` a page's."""
+
+    ref: str
+    kind: Literal["document", "page"]
+    title: str
+    headings: tuple[str, ...] = ()
+    summary: str = ""
+    keys: tuple[str, ...] = ()
+    length: int = 0
+
+
 class ToolCall(Record):
     """One look-up. ``query`` is words (``search``, ``catalogue``, ``who_knows``, ``conflicts``), an item's id
     (``get``), a document's id (``document``) or a date (``recent_changes``)."""

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kb_pipeline.errors import StoreError
-from kb_pipeline.records import Row, Scope
-from kb_pipeline.store.index import rows, scan, sql
+from kb_pipeline.records import Card, Row, Scope
+from kb_pipeline.store.index import reading, rows, scan, sql
 from kb_pipeline.store.index.opened import Generation
 from kb_pipeline.store.index.scan import Distances, Flags, Positions
 from kb_pipeline.world import Vectors
@@ -36,6 +36,7 @@ class LocalSnapshot:
         self.generation = generation.name
         self._all, self._masked, self._embedder = generation, masked, embedder
         self._scopes: dict[Scope, Flags] = {}
+        self._cards: dict[Scope, list[Card]] = {}
         self._scanned: tuple[bytes, Distances] = b"", np.empty(0)
 
     def lexical(self, tokens: Mapping[str, float], k: int, scope: Scope) -> list[tuple[str, float]]:
@@ -70,6 +71,20 @@ class LocalSnapshot:
     def rows(self, ids: Sequence[str]) -> list[Row]:
         """Live rows by id, in the order asked; unknown ids are left out."""
         return [self._shown(row) for row in rows.to_rows(self._all.take(self._seen(ids)))]
+
+    def cards(self, scope: Scope) -> list[Card]:
+        """What can be read whole: every document, and every page, that ``scope`` lets see; sorted by ref."""
+        known = self._cards.get(scope)
+        if known is None:
+            if len(self._cards) >= _SCOPES:
+                self._cards.clear()
+            known = self._cards[scope] = list(reading.cards(self._all, self._allowed(scope)))
+        return known
+
+    def read(self, ref: str) -> list[Row]:
+        """The passages of one document in order, or the one row of a page; empty where it may not be seen."""
+        positions = reading.parts(self._all, self._visible, ref)
+        return [self._shown(row) for row in rows.to_rows(self._all.take(positions))]
 
     def passages(self, ids: Sequence[str]) -> dict[str, str]:
         """The chunk row in which each row begins, in its first document; ids that stand in none are left out."""
