@@ -51,13 +51,14 @@ def item_view(run: Run, wanted: str) -> ItemView:
     neighbours = tuple(_brief(n) for related in item.related_items for n in _items(run, manifest.get(related)))
     return ItemView(
         item=item,
-        passages=tuple(_passages(run, item)),
+        passages=tuple(passages(run, item)),
         neighbours=neighbours[:_NEIGHBOURS],
         decisions=decisions,
     )
 
 
-def _passages(run: Run, item: Item) -> Iterator[Passage]:
+def passages(run: Run, item: Item) -> Iterator[Passage]:
+    """Each proof of an item in its context, from the document as it stands or from the version that was kept."""
     for citation in item.sources:
         document = _document(run, citation.doc_id)
         kept = run.kb.version_path(citation.version)

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from kb_pipeline.errors import KbError
-from kb_pipeline.faces.commands.options import Json, Root, Sources, opened, print_json
+from kb_pipeline.faces.commands.options import AsOf, Json, Root, Sources, opened, print_json
 
 app = typer.Typer()
 
@@ -18,12 +18,14 @@ def search(
     source: Sources = None,
     category: Annotated[list[str] | None, typer.Option("--category", "-c", help="Only these categories.")] = None,
     kind: Annotated[str | None, typer.Option("--kind", help="item or chunk.")] = None,
+    as_of: AsOf = None,
     root: Root = None,
     as_json: Json = False,
 ) -> None:
     """Find items and passages: lexical, vector and exact-token search, fused.
 
-    Examples: kb search "block size default" · kb search ERR_KV_EXHAUSTED --kind item -k 3
+    Examples: kb search "block size default" · kb search ERR_KV_EXHAUSTED --kind item -k 3 · kb search "block size"
+    --as-of 2026-01-31
     """
     from kb_pipeline.faces.rendering import results
     from kb_pipeline.records import Scope
@@ -31,13 +33,16 @@ def search(
     if kind not in {None, "item", "chunk"}:
         raise KbError(f"unknown kind '{kind}'.", where="--kind", cure="Known kinds: item, chunk.", code="usage")
     scope = Scope(kinds=(kind,) if kind else (), sources=tuple(source or ()), categories=tuple(category or ()))
-    found = opened(root).search(query, k=k, scope=scope, project=project)
+    found = opened(root).search(query, k=k, scope=scope, project=project, as_of=as_of)
     print_json(found) if as_json else results.hits(found)
+    if as_of and not as_json:
+        typer.echo("Items that were active then, alone: no passages and pages are kept of earlier days.", err=True)
 
 
 @app.command()
 def show(
     name: Annotated[str, typer.Argument(metavar="ID", help="An item (kb_…) or a document (source/path).")],
+    as_of: AsOf = None,
     root: Root = None,
     as_json: Json = False,
 ) -> None:
@@ -47,7 +52,7 @@ def show(
     """
     from kb_pipeline.faces.rendering import results
 
-    found = opened(root).show(name)
+    found = opened(root).show(name, as_of)
     print_json(found) if as_json else results.shown(found)
 
 

@@ -17,12 +17,23 @@ Root = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 Sources = Annotated[list[str] | None, typer.Option("--source", "-s", metavar="SOURCE", help="Only these sources.")]
 
+AsOf = Annotated[
+    str | None, typer.Option("--as-of", metavar="DATE", help="As it was known then: a day, or a second in UTC.")
+]
+
+
+def found_root(root: Path | None) -> Path:
+    """The folder of the knowledge base: ``root``, or found upwards from the current folder where none is named."""
+    from kb_pipeline.api import find_root
+
+    return root.absolute() if root else find_root(Path.cwd())
+
 
 def opened(root: Path | None) -> Any:
     """The knowledge base below ``root``, found upwards from the current folder where none is named."""
-    from kb_pipeline.api import find_root, shared
+    from kb_pipeline.api import shared
 
-    return shared(root.absolute() if root else find_root(Path.cwd()))
+    return shared(found_root(root))
 
 
 def print_json(value: Record | list[Any] | dict[str, Any]) -> None:
