@@ -20,7 +20,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for group in (building, asking, serving):
+for group in (building, asking, remembering, serving):
     app.add_typer(group.app)
 _DEBUG = "KB_DEBUG"
 _INTERRUPTED = 130  # what typer exits with after Ctrl-C

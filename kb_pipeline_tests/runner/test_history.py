@@ -79,7 +79,7 @@ def test_an_item_is_born_gains_and_loses_sources_retires_and_returns(root: Path)
 
 
 def test_what_changes_nothing_adds_nothing(root: Path) -> None:
-    """Neither a second build, nor a full one, nor a shift of offsets is a story; an edit adds to its own items alone."""
+    """Neither a second build, nor a full one, nor moved offsets are a story; an edit adds to its own items alone."""
     on(root, 1)
     before = tree(root / "kb/history")
     on(root, 2)
@@ -158,7 +158,7 @@ def test_as_of_a_date_answers_what_was_known_then(root: Path) -> None:
 
 @pytest.mark.parametrize("instant", ["before", "noted", "written", "told"])
 def test_a_killed_commit_is_told_once(root: Path, monkeypatch: pytest.MonkeyPatch, instant: str) -> None:
-    """Whether a build dies before it wrote, after, or once it had told, the next build's story is the undisturbed one."""
+    """Whether a build dies before it wrote, after, or once it had told: the next one ends with the same story."""
     on(root, 1)
     write(root, {"notes/limits.md": LIMITS.replace("512", "640")})
     with dying(monkeypatch, instant), pytest.raises(KeyboardInterrupt):
