@@ -16,6 +16,8 @@ from kb_pipeline.store.access import QueryLog, TokenFile
 ROLES: tuple[Role, ...] = ("reader", "editor", "admin")
 """Each may do all that those before it may: ask; edit and review; everything else."""
 
+TYPING = "typing"
+"""The verb of a query that was still being typed: logged, but no question that wants an answer."""
 _MARK = "kb_"
 _SLOW_MS = 1_000.0
 _SHOWN = 20
@@ -98,7 +100,7 @@ class Admitting(Session):
         """What was asked in the last ``days`` days: by day and kind of user, project and user; what had no answer, and
         what took longer than a second."""
         first = (self.world.clock.now() - timedelta(days=days - 1)).date().isoformat()
-        queries = list(self._queries.since(first))
+        queries = [query for query in self._queries.since(first) if query.verb != TYPING]
         by_day: dict[str, Counter[str]] = {}
         for query in queries:
             by_day.setdefault(query.at[:10], Counter())[query.kind] += 1

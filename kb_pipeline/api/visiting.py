@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from kb_pipeline.api import browsing
-from kb_pipeline.api.access import allowed
+from kb_pipeline.api.access import TYPING, allowed
 from kb_pipeline.api.knowledge_base import KnowledgeBase
 from kb_pipeline.errors import NotFound, StoreError
 from kb_pipeline.records import (
@@ -72,10 +72,17 @@ class Visitor:
     # --- asking --------------------------------------------------------------------------------------------------
 
     def search(
-        self, query: str, *, k: int = 10, scope: Scope | None = None, project: str | None = None
+        self,
+        query: str,
+        *,
+        k: int = 10,
+        scope: Scope | None = None,
+        project: str | None = None,
+        typing: bool = False,
     ) -> SearchResult:
-        """The ``k`` best hits for ``query``. Raises as ``KnowledgeBase.search``."""
-        with self._noted("search", query, project) as told:
+        """The ``k`` best hits for ``query``; ``typing`` says that it is not finished. Raises as
+        ``KnowledgeBase.search``."""
+        with self._noted(TYPING if typing else "search", query, project) as told:
             found = self.seen.search(query, k=k, scope=scope, project=project)
             told.hits = len(found.hits)
             return found

@@ -1,0 +1,180 @@
+"""The JSON API as a table: each row is a verb, its parameters and its answer. Routes and OpenAPI are loops over it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, TypeVar
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from kb_pipeline.api.visiting import Visitor
+from kb_pipeline.faces.web.problems import usage
+from kb_pipeline.records import (
+    Contents,
+    DocumentLine,
+    DocumentView,
+    EvalResult,
+    ItemView,
+    Listing,
+    Overview,
+    Principal,
+    Project,
+    Record,
+    Scope,
+    SearchResult,
+    SourceView,
+    Verification,
+)
+
+Method = Literal["GET", "POST"]
+R = TypeVar("R", bound=Record)
+
+
+class Nothing(Record):
+    """No parameters."""
+
+
+class Searching(Record):
+    """What to search for, and where."""
+
+    q: str = Field(min_length=1, max_length=2000, description="Words, a question, or an exact token.")
+    k: int = Field(10, ge=1, le=100, description="How many hits.")
+    project: str | None = Field(None, max_length=100, description="Only the sources of this project.")
+    source: tuple[str, ...] = Field((), max_length=50, description="Only these sources.")
+    category: tuple[str, ...] = Field((), max_length=50, description="Only these categories.")
+    kind: Literal["item", "chunk", "page"] | None = Field(None, description="Only rows of this kind.")
+
+    def scope(self) -> Scope:
+        """What the search may see."""
+        return Scope(kinds=(self.kind,) if self.kind else (), sources=self.source, categories=self.category)
+
+
+class OneItem(Record):
+    """An item by its id or alias."""
+
+    id: str = Field(min_length=1, max_length=100)
+
+
+class OneDocument(Record):
+    """A document by its id, slashes and all."""
+
+    id: str = Field(min_length=1, max_length=1000)
+
+
+class OneSource(Record):
+    """A source by its id."""
+
+    source: str = Field(min_length=1, max_length=100)
+
+
+class Browsing(Record):
+    """Which items to list."""
+
+    category: str = Field("", max_length=200)
+    tag: str = Field("", max_length=200)
+    start: int = Field(0, ge=0, le=10_000_000)
+    size: int = Field(50, ge=1, le=500)
+
+
+class Verifying(Record):
+    """A quote, and the document it is said to stand in, if any."""
+
+    quote: str = Field(min_length=1, max_length=10_000)
+    document: str = Field("", max_length=1000)
+
+
+@dataclass(frozen=True)
+class Operation:
+    """``run`` with ``parameters`` gives an ``answer``; names in braces in ``path`` are parameters too."""
+
+    method: Method
+    path: str
+    name: str
+    parameters: type[Record]
+    answer: Any
+    run: Callable[[Visitor, Any], Any]
+    summary: str
+    streams: bool = False
+
+    @cached_property
+    def adapter(self) -> TypeAdapter[Any]:
+        """How the answer becomes JSON."""
+        return TypeAdapter(self.answer)
+
+    def carry_out(self, visitor: Visitor, given: dict[str, Any]) -> bytes:
+        """The answer as JSON. Raises ``KbError`` (code ``usage``) that names the first wrong parameter."""
+        return self.adapter.dump_json(self.run(visitor, checked(self.parameters, given)))
+
+
+def checked(shape: type[R], given: dict[str, Any]) -> R:
+    """``given`` as parameters. Raises ``KbError`` (code ``usage``) that names the first wrong one."""
+    try:
+        return shape.model_validate(given)
+    except ValidationError as error:
+        fault = error.errors(include_url=False)[0]
+        where = ".".join(map(str, fault["loc"])) or "body"
+        known = ", ".join(shape.model_fields) or "none"
+        raise usage(f"{fault['msg'][0].lower()}{fault['msg'][1:]}.", where=where, cure=f"Known: {known}.") from error
+
+
+def _search(visitor: Visitor, given: Searching) -> SearchResult:
+    return visitor.search(given.q, k=given.k, scope=given.scope(), project=given.project)
+
+
+def _listing(visitor: Visitor, given: Browsing) -> Listing:
+    return visitor.listing(**given.model_dump())
+
+
+def _verify(visitor: Visitor, given: Verifying) -> Verification:
+    return visitor.verify_quote(given.quote, given.document)
+
+
+OPERATIONS: tuple[Operation, ...] = (
+    Operation("GET", "/api/me", "me", Nothing, Principal, lambda v, _: v.principal, "Whom this token stands for."),
+    Operation("GET", "/api/search", "search", Searching, SearchResult, _search, "The best hits for a query."),
+    Operation("GET", "/api/items", "list_items", Browsing, Listing, _listing, "Active items, the newest first."),
+    Operation("GET", "/api/items/{id}", "get_item", OneItem, ItemView, lambda v, p: v.item(p.id), "An item proven."),
+    Operation(
+        "GET",
+        "/api/documents/{id}",
+        "get_document",
+        OneDocument,
+        DocumentView,
+        lambda v, p: v.document(p.id),
+        "A document with its items in place; slashes of its id may be sent as %2F or as they are.",
+    ),
+    Operation("GET", "/api/verify", "verify_quote", Verifying, Verification, _verify, "Whether a quote is verbatim."),
+    Operation("GET", "/api/contents", "contents", Nothing, Contents, lambda v, _: v.contents(), "What there is."),
+    Operation(
+        "GET",
+        "/api/sources",
+        "list_sources",
+        Nothing,
+        list[SourceView],
+        lambda v, _: v.sources(),
+        "Sources with freshness and failures.",
+    ),
+    Operation(
+        "GET",
+        "/api/sources/{source}/documents",
+        "list_documents",
+        OneSource,
+        list[DocumentLine],
+        lambda v, p: v.documents(p.source),
+        "The documents of a source.",
+    ),
+    Operation(
+        "GET", "/api/projects", "list_projects", Nothing, list[Project], lambda v, _: v.projects(), "The projects."
+    ),
+    Operation(
+        "GET",
+        "/api/evaluations",
+        "evaluations",
+        Nothing,
+        list[EvalResult],
+        lambda v, _: v.evaluations(),
+        "Every evaluation, oldest first.",
+    ),
+    Operation("GET", "/api/status", "status", Nothing, Overview, lambda v, _: v.status(), "The state of everything."),
+)
+"""Every operation of the API but ``ask``, which also streams."""
