@@ -1,11 +1,13 @@
-"""The labelled pairs of ``samples/pairs.jsonl`` and what dedup makes of them. Knows no threshold.
+"""Labelled pairs of statements and what dedup makes of them. Knows no threshold.
 
-Lines alternate: the even ones (from 0) serve to choose rules and thresholds, the odd ones to test them.
+``samples/pairs.jsonl`` serves to choose rules and thresholds, ``samples/pairs_held.jsonl`` to test them: the latter was
+written apart, by someone who knew neither the rules nor the former.
 """
 
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import comb
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,7 @@ from kb_pipeline.records import Decision, Pair, Side
 from kb_pipeline.rules import decisions, guards, order
 from kb_pipeline.rules.ids import canonical
 
-SAMPLE = Path(__file__).parent / "samples" / "pairs.jsonl"
+SAMPLES = Path(__file__).parent / "samples"
 
 
 @dataclass(frozen=True)
@@ -42,12 +44,12 @@ class Outcome:
 
 def tune() -> list[Labelled]:
     """The half that rules and thresholds were chosen on."""
-    return _read()[0::2]
+    return _read("pairs.jsonl")
 
 
 def held_out() -> list[Labelled]:
     """The half that tests them."""
-    return _read()[1::2]
+    return _read("pairs_held.jsonl")
 
 
 def outcomes(pairs: Sequence[Labelled], embedder: Any, candidate: float) -> list[Outcome]:
@@ -58,8 +60,22 @@ def outcomes(pairs: Sequence[Labelled], embedder: Any, candidate: float) -> list
     return [_outcome(pair, cosine, candidate) for pair, cosine in zip(pairs, cosines, strict=True)]
 
 
-def _read() -> list[Labelled]:
-    return [Labelled(**json.loads(line)) for line in SAMPLE.read_text(encoding="utf-8").splitlines()]
+def interval(count: int, of: int) -> tuple[float, float]:
+    """The exact 95% interval (Clopper and Pearson, 1934) of a share of which ``count`` in ``of`` were seen."""
+
+    def solve(wanted: float, at_most: int) -> float:
+        low, high = 0.0, 1.0
+        for _ in range(60):
+            share = (low + high) / 2
+            tail = sum(comb(of, n) * share**n * (1 - share) ** (of - n) for n in range(at_most + 1))
+            low, high = (share, high) if tail > wanted else (low, share)
+        return low
+
+    return solve(0.975, count - 1) if count else 0.0, solve(0.025, count) if count < of else 1.0
+
+
+def _read(name: str) -> list[Labelled]:
+    return [Labelled(**json.loads(line)) for line in (SAMPLES / name).read_text(encoding="utf-8").splitlines()]
 
 
 def _outcome(labelled: Labelled, cosine: float, candidate: float) -> Outcome:

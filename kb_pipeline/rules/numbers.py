@@ -16,6 +16,7 @@ from kb_pipeline.rules.words import FUNCTION_WORDS, singular, words
 
 __all__ = [
     "SYMBOLS",
+    "WRITTEN",
     "Quantity",
     "antonyms",
     "differs",
@@ -34,8 +35,8 @@ _NUM = r"(?>\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?(?:[eE][-+]?\d+(?![A
 _PRE = r"(?:[-.+]?(?:rc|alpha|beta|dev|post|a|b)[-.]?\d*)?"
 _LOW = "zero one two three four five six seven eight nine ten eleven twelve"
 _TENS = "zero ten twenty thirty forty fifty sixty seventy eighty ninety"
-_WRITTEN = {word: str(n) for n, word in enumerate(_LOW.split()) if n > 1}
-_WRITTEN |= {word: f"{n}0" for n, word in enumerate(_TENS.split()) if n > 1}
+WRITTEN = {word: str(n) for n, word in enumerate(_LOW.split()) if n > 1}
+WRITTEN |= {word: f"{n}0" for n, word in enumerate(_TENS.split()) if n > 1}
 _TIMES = {"twice": "2", "thrice": "3"}
 
 _TOKEN = re.compile(
@@ -50,7 +51,7 @@ _TOKEN = re.compile(
     | (?P<between>[Bb]etween\s+)?(?P<low>[-−]?{_NUM})(?P<unit>\s?%|[{_L}]{{1,3}}(?![{_L}]))?
         (?:\s?[-–—~]\s?|\s+to\s+|(?(between)\s+and\s+|(?!)))(?P<high>{_NUM})
     | (?P<number>[-−]?{_NUM})
-    | (?=[tfsenTFSEN][whioelnWHIOELN])(?:(?P<word>(?i:{"|".join(_WRITTEN)})\b)|(?P<times>(?i:{"|".join(_TIMES)})\b))
+    | (?=[tfsenTFSEN][whioelnWHIOELN])(?:(?P<word>(?i:{"|".join(WRITTEN)})\b)|(?P<times>(?i:{"|".join(_TIMES)})\b))
     )""",
     re.VERBOSE,
 )
@@ -58,11 +59,16 @@ _UNIT = re.compile(
     rf"\s?(?P<percent>%|percent\b|per\s?cent\b)|(?P<attached>[{_L}°×‰]+(?:/[{_L}]+)?)"
     rf"|(?P<apart>[ -][{_L}°]+(?:/[{_L}]+)?(?![{_L}\d]))"
 )
+_CASED = re.compile(r"[a-z]{1,2}[A-Z]|[A-Z]{1,2}[a-z]?")  # ``mW`` and ``MW``, ``Pa``: the case tells units apart
 _ONE = re.compile(r"\bone\b", re.IGNORECASE)
 _JOINED = re.compile(rf"[{_L}\d]")
 _UNIT_SYMBOL = re.compile(rf"\s?%|[{_L}°×‰]|\s?[-–—±~]")
 _TWO_PARTS = re.compile(r"\d+\.\d+")
 _NOT_SOFTWARE = words("Figure Fig Table Section Chapter Equation Eq Step Appendix Part Page Box Panel")
+_LABELS = words(
+    "port status code level page line layer version release stage phase type group rule error option class number step "
+    "chapter section figure table equation appendix part channel slot shard node migration schema grade exit"
+)
 SYMBOLS = words(
     "ns us µs ms s min h kB KB MB GB TB PB KiB MiB GiB TiB Kb Mb Gb bp kb nm µm mm cm m km ng µg mg g kg nM µM mM M "
     "µl ml mL l L Hz kHz MHz GHz W kW V mV kDa Da K °C °F x × fold U IU rpm px FLOP FLOPS GFLOPS TFLOPS Gbit Mbit"
@@ -169,9 +175,11 @@ def _read(text: str, m: re.Match[str]) -> Quantity:
         return _plain(m, group, "version")
     values, first = _values(m, group)
     unit, kind, end = _unit_at(text, m.end())
+    start = m.start(first)
+    if group == "number" and end == m.end() and _labels(text, start):
+        unit = ""
     if group == "high":
         unit, kind = unit or (m["unit"] or "").strip(), "range"
-    start = m.start(first)
     return Quantity(text[start:end], values, "time" if group == "times" else unit, kind, start, end)
 
 
@@ -184,7 +192,7 @@ def _plain(m: re.Match[str], group: str, kind: Kind) -> Quantity:
 def _values(m: re.Match[str], group: str) -> tuple[tuple[str, ...], str]:
     """The canonical values of a figure and the group that it begins with."""
     if group in ("word", "times"):
-        return ((_WRITTEN if group == "word" else _TIMES)[m[group].lower()],), group
+        return ((WRITTEN if group == "word" else _TIMES)[m[group].lower()],), group
     if group == "high":
         return (_value(m["low"]), _value(m["high"])), "low"
     return (_value(m["number"]),), group
@@ -207,8 +215,10 @@ def _unit_at(text: str, end: int) -> tuple[str, Kind, int]:
     word = m["apart"][1:]
     if word in SYMBOLS or "/" in word:
         return _SPELLINGS.get(word, word), "size" if word.endswith("B") else "number", m.end()
-    word = singular(word.lower())
-    return ("" if word in _NOT_UNITS else _SPELLINGS.get(word, word)), "number", end
+    low = singular(word.lower())
+    if low in _NOT_UNITS:
+        return "", "number", end
+    return word if _CASED.fullmatch(word) else _SPELLINGS.get(low, low), "number", end
 
 
 def _follows_a_name(text: str, m: re.Match[str]) -> bool:
@@ -226,6 +236,17 @@ def _follows_a_name(text: str, m: re.Match[str]) -> bool:
         return False
     within = before[-1:].isalnum() or before[-1:] in tuple(",;)")
     return not name[1:].islower() or (name[0].isupper() and len(name) > 2 and within)
+
+
+def _labels(text: str, start: int) -> bool:
+    """Whether the figure at ``start`` belongs to the name before it, so that the word behind it is no unit: ``TLS 1.3
+    completes``, ``port 8080 accepts``, ``HR 0.84 in``."""
+    before, _, name = text[max(0, start - 40) : start - 1].rpartition(" ")
+    name = name.strip("([\"'")
+    if text[start - 1 : start] != " " or not name.isalpha():
+        return False
+    within = bool(before.strip()) and before.rstrip()[-1] not in ".!?:"
+    return (name.isupper() and len(name) > 1) or name.lower() in _LABELS or (name[0].isupper() and within)
 
 
 def _counts(figures: Iterable[Quantity]) -> Counter[tuple[str, ...]]:

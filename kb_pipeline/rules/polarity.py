@@ -8,8 +8,9 @@ from functools import lru_cache
 
 # "nor" is left out: it always stands beside another negation that is counted.
 _NEGATION = re.compile(
-    r"\b(?:not(?! only\b)|cannot|never|without|neither|none|nobody|nothing|nowhere|no(?![.\w-])|lacks?|lacked|lacking"
-    r"|unable|fail(?:s|ed|ing)? to|non(?=-[a-z]))\b|n['’]t\b",
+    r"\b(?:not(?! only\b| (?:more|less|fewer) than\b)|cannot|never|without|neither|none|nobody|nothing|nowhere"
+    r"|no(?![.\w-]| (?:more|less|fewer|later|earlier) than\b)|lacks?|lacked|lacking|unable|fail(?:s|ed|ing)? to"
+    r"|non(?=-[a-z]))\b|n['’]t\b",
     re.IGNORECASE,
 )
 
@@ -68,6 +69,8 @@ benign | malignant
 hyper | hypo
 import$ imports$ | export
 push | pull$ pulls$
+on$ | off$
+in$ into$ | out$
 """
 _SIDES = {
     beginning: (row, side)

@@ -101,6 +101,12 @@ def test_orders_versions() -> None:
         ("8 GPUs give 3x", "3x is given by 8 GPUs", ""),
         ("uses two blocks", "uses 2 blocks", ""),
         ("is twice as fast", "is three times as fast", "numbers"),
+        ("TLS 1.3 completes the handshake", "The TLS 1.3 handshake completes", ""),
+        ("port 8080 accepts requests", "requests on port 8080 are accepted", ""),
+        ("The HR 0.84 favours treatment", "a treatment HR 0.84 is shown", ""),
+        ("It needs CUDA 12 GB", "It needs CUDA 12 MB", "units"),
+        ("The reactor gives 12 MW", "The reactor gives 12 mW", "units"),
+        ("Retention is 7 days", "Retention is 7 weeks", "units"),
         ("says nothing in figures", "nor does this", ""),
     ],
 )
@@ -139,6 +145,8 @@ def test_guards_numbers(statement: str, text: str, missing: tuple[str, ...]) -> 
         ("Neither text nor bytes are streamed.", True),
         ("Blocks are non-contiguous.", True),
         ("See no. 5 for streaming.", False),
+        ("It streams no more than 5 chunks.", False),
+        ("It streams no longer.", True),
         ("It streams.", False),
     ],
 )
@@ -156,6 +164,8 @@ def test_counts_negations(text: str, expected: bool) -> None:
         ("enable caching", "disable caching", True),
         ("more or less the same", "more of the same", False),
         ("increases latency", "raises latency", False),
+        ("is on by default", "is off by default", True),
+        ("opts in to tracking", "opts out of tracking", True),
     ],
 )
 def test_knows_opposites(a: str, b: str, expected: bool) -> None:

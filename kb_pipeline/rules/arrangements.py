@@ -1,0 +1,160 @@
+"""Every arrangement of a sentence that says the same. Pure.
+
+Owns two rearrangements: what stands in front of the subject carried to the end, and a passive turned active. Refuses to
+compare: ``roles`` does. There is no parser here, only English function words, so an arrangement may be wrong; it then
+equals no sentence that anybody would write.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from kb_pipeline.rules.wording import Word
+from kb_pipeline.rules.words import words
+
+Sentence = tuple[Word, ...]
+
+BE = words("is are was were be been being get gets got gotten")
+BREAKS = words(
+    "in on at for with by from to as through via into onto toward towards about upon using per within inside between "
+    "among across under over against during until till before after when while if unless because since without and or "
+    "but that which who where so every each twice , ;"
+)
+"""Words that end the phrase before them."""
+DETERMINERS = words("the a an each every all its their this these no")
+AGENTS = words("by with through via using in")
+"""What may stand before who or what does the action of a passive."""
+_AUXILIARIES = words("can may might could must shall should will would has have had do does did cannot not never only")
+_PARTICLES = words("over up out off down back away")
+_CLAUSES = words("when if once whenever unless because since as before after while until that which who where but , ;")
+_FINITE = BE | _AUXILIARIES | words("and or but that which who")
+_WITHIN = words("that which who ,")
+_OPENERS = words("to twice because since as even") | AGENTS
+_EITHER_WAY = words("as since")  # without a comma nobody can tell where their clause ends
+_TIMES = words("before after while when if")
+_NO_ADVERBS = words(
+    "only apply supply reply family assembly anomaly multiply rely early july italy daily weekly monthly yearly hourly"
+)
+_MOST_FRONT = 7  # content words that a phrase at the front without a comma may have
+
+
+def arrangements(sentence: Sentence, personal: bool) -> Iterator[tuple[Sentence, bool]]:
+    """The sentence in every arrangement that says the same, and whether a passive is left in it that could be turned;
+    ``personal`` says that the other has ``we`` for an agent that a passive may leave out."""
+    for straight in _straightened(sentence):
+        active = list(actives(straight, AGENTS))
+        yield straight, bool(active)
+        yield from ((turned, bool(active)) for turned in _subjectless(straight))
+        for turned in active:
+            yield turned, False
+            yield from ((again, False) for again in _subjectless(turned))
+        if personal:
+            yield from ((turned, False) for turned in _impersonal(straight))
+
+
+def _straightened(sentence: Sentence) -> Iterator[Sentence]:
+    """The sentence with what stands in front of its subject at the end: up to the comma or, without one, each way."""
+    if not sentence or not (sentence[0].movable or sentence[0].surface in _OPENERS or _leads(sentence)):
+        yield sentence
+        return
+    comma = next((at for at, w in enumerate(sentence) if w.surface in (",", ";")), 0)
+    if comma and not _listed(sentence, comma):
+        yield _carried(sentence, comma)
+        return
+    yield sentence
+    clause = sentence[0].surface in _CLAUSES or sentence[0].stem in _CLAUSES
+    for at in range(1, len(sentence)):
+        front = stems(sentence[:at])
+        if len(front) > _MOST_FRONT or (not clause and sentence[at - 1].surface in _FINITE):
+            return
+        next_word = sentence[at].surface
+        split = bool(sentence[at - 1].stem) and next_word not in BREAKS and next_word != "of"
+        split = split and (not sentence[0].stem or next_word in DETERMINERS)
+        if front and split and sentence[0].surface not in _EITHER_WAY:
+            yield _carried(sentence, at)
+
+
+def _leads(sentence: Sentence) -> bool:
+    return sentence[0].surface in _CLAUSES | BREAKS
+
+
+def _listed(sentence: Sentence, comma: int) -> bool:
+    """Whether the comma belongs to a list in front: ``In A, B and C, …``."""
+    after = [w.surface for w in sentence[comma + 1 : comma + 5]]
+    return ("and" in after[:3] or "or" in after[:3]) and "," in after
+
+
+def _carried(sentence: Sentence, at: int) -> Sentence:
+    return (*sentence[at + (sentence[at].surface in (",", ";")) :], *sentence[:at])
+
+
+def actives(sentence: Sentence, agents: frozenset[str]) -> Iterator[Sentence]:
+    """The sentence with one passive turned active: ``P is verbed M by A R`` to ``A verbs P M R``."""
+    for by in (at for at, w in enumerate(sentence) if w.surface in agents):
+        be = next((at for at in range(by - 1, -1, -1) if sentence[at].surface in BE), -1)
+        verb = next((at for at in range(be + 1, by) if is_verb(sentence[at])), -1)
+        if be < 0 or verb < 0 or any(w.surface in _CLAUSES for w in sentence[be:by]):
+            continue
+        end = next((at for at in range(by + 1, len(sentence)) if _ends(sentence, by, at)), len(sentence))
+        nearest = next((at + 1 for at in range(be - 1, -1, -1) if sentence[at].surface in _CLAUSES), 0)
+        for start in {0 if _nominal(sentence[:be]) else nearest, nearest}:
+            yield from _active(sentence, start, be, verb, by, end)
+
+
+def _nominal(sentence: Sentence) -> bool:
+    """Whether a verb of being is nowhere but in a relative clause, so that all of it may be a subject."""
+    return not any(w.surface in BE or (w.surface in _CLAUSES and w.surface not in _WITHIN) for w in sentence)
+
+
+def _active(sentence: Sentence, start: int, be: int, verb: int, by: int, end: int) -> Iterator[Sentence]:
+    auxiliary = next((at for at in range(start, be) if sentence[at].surface in _AUXILIARIES), be)
+    agent, patient = sentence[by + 1 : end], sentence[start:auxiliary]
+    if not stems(patient) or stems(agent) in ((), ("default",)):
+        return
+    modal = sentence[auxiliary:be] + sentence[be + 1 : verb]
+    only = tuple(w for w in modal if w.surface == "only")  # ``can only be changed by owners``: only owners can
+    rest = tuple(w for w in modal if w.surface != "only")
+    after = verb + 1 + (sentence[verb + 1].surface in _PARTICLES)
+    verbs, middle = sentence[verb:after], sentence[after:by]
+    yield (*sentence[:start], *only, *agent, *rest, *verbs, *patient, *middle, *sentence[end:])
+
+
+def is_verb(word: Word) -> bool:
+    """Whether a word may be the verb behind a form of ``be``."""
+    return word.stem.isalpha() and not is_adverb(word) and word.surface not in _AUXILIARIES
+
+
+def _ends(sentence: Sentence, by: int, at: int) -> bool:
+    word = sentence[at]
+    ends = (word.surface in BREAKS and word.surface != "and") or word.stem.startswith("per_")
+    return ends and bool(stems(sentence[by + 1 : at]))
+
+
+def _impersonal(sentence: Sentence) -> Iterator[Sentence]:
+    """The sentence with its passive as ``verb P``, as the other says with ``we``."""
+    be = next((at for at, w in enumerate(sentence) if w.surface in BE), 0)
+    yield from _verb_first(sentence, 0, be)
+
+
+def _subjectless(sentence: Sentence) -> Iterator[Sentence]:
+    """The sentence with the passive of a clause of time as ``verb P``: ``before the file is read``, ``before reading
+    the file``."""
+    for at in (at for at, w in enumerate(sentence) if w.surface in _TIMES):
+        be = next((i for i in range(at + 1, len(sentence)) if sentence[i].surface in BE), 0)
+        if not any(w.surface in _CLAUSES for w in sentence[at + 1 : be]):
+            yield from _verb_first(sentence, at + 1, be)
+
+
+def _verb_first(sentence: Sentence, start: int, be: int) -> Iterator[Sentence]:
+    verb = next((at for at in range(be + 1, len(sentence)) if is_verb(sentence[at])), -1)
+    patient = tuple(w for w in sentence[start:be] if w.surface not in ("has", "have", "had"))
+    if verb >= 0 and stems(patient):
+        yield (*sentence[:start], *sentence[be + 1 : verb + 1], *patient, *sentence[verb + 1 :])
+
+
+def is_adverb(word: Word) -> bool:
+    """Whether a word is an adverb by its ending."""
+    return bool(word.stem) and word.surface.endswith("ly") and len(word.surface) > 4 and word.surface not in _NO_ADVERBS
+
+
+def stems(sentence: Iterable[Word]) -> tuple[str, ...]:
+    """The stems of the content words in order."""
+    return tuple(w.stem for w in sentence if w.stem)
