@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from kb_pipeline.checks import atomic_items, chunks, dedup, eval, index, live, normalized, raw, tags  # noqa: A004
+from kb_pipeline.checks import atomic_items, chunks, dedup, eval, ghosts, index, live, normalized, raw, tags  # noqa: A004
 from kb_pipeline.records import Finding
 from kb_pipeline.world import Changes, Inputs, World
 
@@ -37,4 +37,5 @@ CHECKS: tuple[Check, ...] = (
     Check("index", "no_ghosts", index.run, ("tags", "normalized")),
     Check("eval", "candidate_may_go_live", eval.run, ("eval",)),
     Check("live", "readers_are_served", live.run, (), blocking=False),
+    Check("live", "ghosts", ghosts.run, ("raw", "tags", "eval")),
 )

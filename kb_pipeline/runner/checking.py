@@ -51,7 +51,7 @@ class _Look:
 
     def __init__(self, run: Run, row: Check, source: str | None) -> None:
         self._run, self._row = run, row
-        self.name = f"check.{row.stage}{f'.{source}' if source else ''}"
+        self.name = f"check.{row.name}{f'.{source}' if source else ''}"
         self.inputs = Upstream(run, row.needs, views={}, source=source)
         self.recipe = recipe((row.run.__module__,), (), {})
 
@@ -60,6 +60,6 @@ class _Look:
         return self._row.run(changes, self.inputs, self._run.world)
 
 
-def checks_of(stage: str) -> tuple[Check, ...]:
-    """The checks that judge ``stage``."""
-    return tuple(row for row in CHECKS if row.stage == stage)
+def checks_of(name: str) -> tuple[Check, ...]:
+    """The checks that judge the stage of that name, or the one of that name."""
+    return tuple(row for row in CHECKS if name in (row.stage, row.name))

@@ -185,3 +185,22 @@ def fetch(source: Source, known: Mapping[str, RawEntry], world: World) -> Iterat
     if feed["break"]:
         raise OSError("the line went dead")
 '''
+
+
+def test_ghosts_are_found(cli: Cli) -> None:
+    """The check of ghosts passes on what a build leaves, and names an item, a row or a question that is one."""
+    assert [finding["check"] for finding in cli.json("check", "ghosts")] == ["ghosts"]
+    manifest = cli.root / "kb/raw/notes.manifest.jsonl"
+    lines = manifest.read_text().splitlines(keepends=True)
+    manifest.write_text("".join(line for line in lines if '"limits.md"' not in line))
+    (finding,) = cli.json("check", "ghosts", code=1)
+    offenders = " ".join(finding["offenders"])
+    assert "cites notes/limits.md" in offenders
+    with opened(cli.root) as base:
+        (found,) = [f for f in base.check("ghosts") if not f.ok]
+    assert found.count > 3
+    manifest.write_text("".join(lines))
+    gold = cli.root / "kb/eval/qa_gold.jsonl"
+    gold.write_text(gold.read_text().replace('"about":"kb_', '"about":"kb_0', 1))
+    (finding,) = cli.json("check", "ghosts", code=1)
+    assert "is about kb_0" in finding["offenders"][0]

@@ -1,0 +1,79 @@
+"""Whether anything live rests on a document that is gone: items, rows of every retained generation, questions."""
+
+from collections.abc import Iterable, Iterator
+from itertools import count
+from typing import cast
+
+from kb_pipeline.checks.findings import finding
+from kb_pipeline.errors import NotFound, StoreError
+from kb_pipeline.records import Finding, Item, Question
+from kb_pipeline.world import Changes, Inputs, Snapshot, World
+
+BY_HAND = "human"
+"""The source of what people wrote themselves, which has no original that could go."""
+
+_PAGE = 50_000  # documents asked for at a time: an answer in SQL has a limit
+_CITED = "select distinct unnest(list_concat([doc_id], docs, origins)) doc from rows order by doc limit {} offset {}"
+_RESTING = "select id from rows where list_contains(list_concat([doc_id], docs, origins), '{}') order by id limit 20"
+
+
+def run(changes: Changes, inputs: Inputs, world: World) -> Finding:
+    """No active item, no row that readers of any retained generation may meet and no question rests on a document that
+    is gone."""
+    documents = frozenset(inputs.keys("raw"))
+    bad = [f"{item.id} cites {doc}" for item in _items(changes, inputs) for doc in sorted(_gone(item, documents))]
+    if changes.everything or not changes.touched["raw"] <= documents:
+        for generation in world.index.generations():
+            bad += _rows(generation, documents, world)
+    bad += _questions(inputs)
+    return finding("live", "ghosts", str(run.__doc__), bad, "Run `kb build --full`; then `kb show ID`.")
+
+
+def _items(changes: Changes, inputs: Inputs) -> Iterator[Item]:
+    """Active items whose file changed, or all."""
+    for key in inputs.keys("tags") if changes.everything else sorted(changes.touched["tags"]):
+        if not inputs.broken("tags", key):
+            yield from (item for item in cast(tuple[Item, ...], inputs.records("tags", key)) if item.status == "active")
+
+
+def _gone(item: Item, documents: frozenset[str]) -> set[str]:
+    return {c.doc_id for c in item.sources if c.source_type != BY_HAND} - documents
+
+
+def _rows(generation: str, documents: frozenset[str], world: World) -> Iterator[str]:
+    """Rows of one generation as readers meet it; one that is damaged serves nobody, and is another check's matter."""
+    try:
+        with world.index.snapshot(generation) as snapshot:
+            for doc in (d for d in _cited(snapshot) if d not in documents and not d.startswith(f"{BY_HAND}/")):
+                for (row,) in snapshot.sql(_RESTING.format(doc.replace("'", "''")))[1]:
+                    yield f"{generation}: {row} rests on {doc}"
+    except (NotFound, StoreError):
+        return
+
+
+def _cited(snapshot: Snapshot) -> Iterator[str]:
+    """Every document that a row names."""
+    for start in count(0, _PAGE):
+        found = [str(doc) for (doc,) in snapshot.sql(_CITED.format(_PAGE, start))[1]]
+        yield from filter(None, found)
+        if len(found) < _PAGE:
+            return
+
+
+def _questions(inputs: Inputs) -> Iterator[str]:
+    """Questions of ours about an item that is not active. Those of people are theirs to take back."""
+    asked = cast(tuple[Question, ...], inputs.records("eval", "qa_gold"))
+    active = {key for key in {q.about for q in asked if q.about} if _is_active(inputs, key)}
+    yield from _dead(asked, active)
+
+
+def _dead(asked: Iterable[Question], active: set[str]) -> Iterator[str]:
+    for question in asked:
+        if question.about and question.about not in active:
+            yield f"question {question.id} is about {question.about}, which is not active"
+
+
+def _is_active(inputs: Inputs, key: str) -> bool:
+    if inputs.broken("tags", key):
+        return True
+    return any(cast(Item, record).status == "active" for record in inputs.records("tags", key))
