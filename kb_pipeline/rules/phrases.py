@@ -6,7 +6,8 @@ English; text in another language goes through unchanged.
 """
 
 import re
-from functools import lru_cache
+from collections.abc import Iterator
+from itertools import product
 
 import Stemmer
 
@@ -15,69 +16,86 @@ from kb_pipeline.rules.numbers import WRITTEN
 _FIGURE = rf"(?=\s(?:about\s)?(?:\d|(?:one|{'|'.join(WRITTEN)})\b))"
 _UNDENIED = r"(?<!not )(?<!n't )"
 
-# What is written in place of a phrase | the phrases, as patterns; earlier rows win. ``#`` asks for a number next, ``!``
-# for no negation before: ``need not`` is not ``must not``.
+# What is written in place of a phrase | the phrases; earlier rows win. ``a/b`` are alternatives, ``once?`` may be left
+# out. ``#`` at the end asks for a number next, ``!`` in front for no negation before: ``need not`` is not ``must not``.
 _PHRASES = """
-at_least | at least | no (?:fewer|less) than | not less than | a minimum of#
-at_most | at most | no more than | not more than | (?:a|the) maximum of# | up to#
+at_least | at least | no fewer/less than | not less than | a minimum of#
+at_most | at most | no more than | not more than | a/the maximum of# | up to#
 up_to | up to
-more_than | (?:more|greater|larger|longer|higher|bigger) than# | in excess of# | (?:rises? |goes |climbs? |is )?above#
-more_than | (?:rises?|goes|climbs?) over# | exceed(?:s|ing)?#
-less_than | (?:less|fewer|smaller|shorter|lower) than# | (?:falls? |drops? |goes |is )?below#
-when | as soon as | every time | each time | in case
+more_than | more/greater/larger/longer/higher/bigger than# | in excess of# | rises/rise/goes/climbs/is above/over#
+more_than | above# | exceeds/exceed/exceeding#
+less_than | less/fewer/smaller/shorter/lower than# | falls/fall/drops/drop/goes/is below# | below#
+when | as soon as | every/each time | in case
 before | prior to
 after | subsequent to
 because | because of | due to | owing to | as a result of | on account of
 to | in order to | so as to
 with | by means of | with the help of | by using | through the use of
 instead | in place of | instead of | rather than
-since | as of | starting (?:with|in|from) | beginning with
+since | as of | starting with/in/from | beginning with
 until | up until
 if a | if any
-is | (?:is|are) set to#
-can not | it is not possible to
-can | it is possible to
-can not | cannot | can't | (?:is|are|be) (?:unable|not able) to | it is impossible to
+is | is/are set to#
+can not | it is not possible to | it is impossible to | cannot | can't | is/are/be unable to | is/are not able to
+can | it is possible to | is/are/be able/allowed/permitted to | is/are capable of
 could not | couldn't
 must not | mustn't
 should not | shouldn't
+must | !has/have/had/need/needs to | !is/are/be required/obliged to
 and | as well as
-such | for example | for instance
+such | for example/instance
 several | a number of
 simultaneously | at the same time
 regardless | irrespective | no matter
-must | !(?:has|have|had|needs?) to | !(?:is|are|be) (?:required|obliged) to
-can | (?:is|are|be) (?:able|allowed|permitted) to | (?:is|are) capable of
-enabled | (?:turned|switched) on
-disabled | (?:turned|switched) off
-enable | (?:turns?|switch(?:es)?) on
-disable | (?:turns?|switch(?:es)?) off
-occurs | takes? place | took place | (?:is|are) (?:held|carried out|performed)
-consists | (?:is|are) (?:made up|composed)
-depends | (?:is|are) dependent
+enabled | turned/switched on
+disabled | turned/switched off
+enable | turn/turns/switch/switches on
+disable | turn/turns/switch/switches off
+occurs | take/takes/took place | is/are held/performed | is/are carried out
+consists | is/are made up | is/are composed
+depends | is/are dependent
 startup | start-up
 setup | set-up
-about | approximately | roughly | around# | (?:around|some) (?=half|a third|a quarter)
+about half | around half
+about | approximately | roughly | around#
 percent | per cent
 the | a total of#
-per_hour | hourly | (?:once )?(?:a|an|per|each|every) hour
-per_day | daily | (?:once )?(?:a|per|each|every) day
-per_night | nightly | (?:once )?(?:a|per|each|every) night
-per_week | weekly | (?:once )?(?:a|per|each|every) week
-per_month | monthly | (?:once )?(?:a|per|each|every) month
-per_year | yearly | annual(?:ly)? | (?:once )?(?:a|per|each|every) year
-per_second | (?:a|per|each|every) second
-per_minute | (?:a|per|each|every) minute
+per_hour | hourly | once? a/an/per/each/every hour
+per_day | daily | once? a/per/each/every day
+per_night | nightly | once? a/per/each/every night
+per_week | weekly | once? a/per/each/every week
+per_month | monthly | once? a/per/each/every month
+per_year | yearly | annually | annual | once? a/per/each/every year
+per_second | a/per/each/every second
+per_minute | a/per/each/every minute
 each | per
 """
-_ROWS = [
-    (f"phrase{at}", cells[0], "|".join(cells[1:]).replace("#", _FIGURE).replace("!", _UNDENIED))
-    for at, line in enumerate(_PHRASES.strip().splitlines())
-    for cells in [[cell.strip() for cell in re.split(r" \| ", line)]]
-]
-_FOLDED = {name: written for name, written, _ in _ROWS}
-_PHRASE = re.compile("|".join(rf"(?P<{name}>\b(?:{pattern})\b)" for name, _, pattern in _ROWS), re.IGNORECASE)
 
+
+def _spellings(phrase: str) -> Iterator[str]:
+    """Every spelling of a phrase of the table."""
+    choices = [(*word.rstrip("?").split("/"), *("",) * word.endswith("?")) for word in phrase.strip("!#").split()]
+    return (" ".join(word for word in chosen if word) for chosen in product(*choices))
+
+
+def _by_first_word(table: str) -> tuple[dict[str, re.Pattern[str]], dict[str, str]]:
+    """For each first word the pattern of the phrases that begin with it, and what is written for each of its groups."""
+    found: dict[str, list[str]] = {}
+    written: dict[str, str] = {}
+    for line in table.strip().splitlines():
+        standard, *phrases = line.split(" | ")
+        for phrase in phrases:
+            before, after = _UNDENIED * phrase.startswith("!"), _FIGURE * phrase.endswith("#")
+            for spelling in _spellings(phrase):
+                name = f"phrase{len(written)}"
+                written[name] = standard
+                pattern = rf"(?P<{name}>{before}{spelling}\b{after})"
+                found.setdefault(spelling.split()[0], []).append(pattern)
+    return {word: re.compile("|".join(alike), re.IGNORECASE) for word, alike in found.items()}, written
+
+
+_STARTS, _WRITTEN_FOR = _by_first_word(_PHRASES)
+_WORD = re.compile(r"[A-Za-z][\w'-]*")
 _ATTACHED = re.compile(r"(?<=\d)(?=(?:ms|s|min|h|[kKMGT]i?[bB]|%)(?:\W|$))")
 
 # Forms of one word that a stemmer does not see; those of one row count as the row's first.
@@ -231,7 +249,13 @@ SYNONYMS = {_stem(word): _stem(first) for word, first in _rows(_SYNONYMS).items(
 """A stem to the stem that it counts as where synonyms are folded."""
 
 
-@lru_cache(maxsize=1 << 14)
 def folded(text: str) -> str:
     """``text`` with every phrase of the table replaced by what is written for it, and a unit parted from its figure."""
-    return _PHRASE.sub(lambda m: _FOLDED[m.lastgroup or ""], _ATTACHED.sub(" ", text))
+    text = _ATTACHED.sub(" ", text)
+    parts, end = [], 0
+    for word in _WORD.finditer(text):
+        starts = _STARTS.get(word.group().lower()) if word.start() >= end else None
+        if starts and (found := starts.match(text, word.start())):
+            parts += [text[end : found.start()], _WRITTEN_FOR[found.lastgroup or ""]]
+            end = found.end()
+    return "".join((*parts, text[end:]))
