@@ -8,11 +8,12 @@ from pathlib import Path
 from kb_pipeline import settings as settings_
 from kb_pipeline.api.access import Admitting
 from kb_pipeline.api.building import Building
+from kb_pipeline.api.curating import Curating
 from kb_pipeline.api.remembering import Remembering
 from kb_pipeline.sources import check_types
 
 
-class KnowledgeBase(Building, Admitting, Remembering):
+class KnowledgeBase(Building, Curating, Admitting, Remembering):
     """All verbs over the knowledge base below one root."""
 
 

@@ -12,6 +12,7 @@ from typing import Self
 from kb_pipeline import settings as settings_
 from kb_pipeline.api.opening import Opened
 from kb_pipeline.records import StageReport
+from kb_pipeline.rules.taxonomy import category_folders
 from kb_pipeline.runner import Progress, Run, no_progress
 from kb_pipeline.settings import Settings
 from kb_pipeline.sources import check_types
@@ -65,7 +66,7 @@ class Session:
 
     def __init__(self, root: Path, environ: Mapping[str, str] | None = None) -> None:
         self.settings: Settings = settings_.load(root, environ, check_types)
-        self.kb = Kb(self.settings.root)
+        self.kb = Kb(self.settings.root, category_folders(self.settings.taxonomy))
         self.kb.schema()
         self._lease = self.kb.cache / "build.lock"
         self._opened = Opened(self.settings, self.kb)

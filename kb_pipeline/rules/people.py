@@ -61,11 +61,11 @@ def set_aside(lines: Iterable[HumanDecision], groups: Sequence[Sequence[str]]) -
 
 
 def _marks(lines: Iterable[HumanDecision]) -> dict[str, Aside]:
-    """What was said last of each draft, and of each item whose drafts were not known."""
+    """What was said last of each draft, and of each id, which stands for the draft that it was made from: of what no
+    document states just now the id is all that is known."""
     marked: dict[str, Aside] = {}
     for line in ordered(line for line in lines if not line.right and line.action in _ASIDE):
-        for name in line.left or line.items:
-            marked[name] = _ASIDE[line.action]
+        marked.update(dict.fromkeys((*line.left, *line.items), _ASIDE[line.action]))
     return marked
 
 

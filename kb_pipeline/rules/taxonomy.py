@@ -26,6 +26,11 @@ def category_folder(name: str) -> str:
     return slug(name)
 
 
+def category_folders(taxonomy: Taxonomy) -> dict[str, str]:
+    """The name of each category, ``UNCLASSIFIED`` included, by its folder."""
+    return {category_folder(name): name for name in (*(c.name for c in taxonomy.categories), UNCLASSIFIED)}
+
+
 def tag_form(name: str) -> str:
     """``name`` as a tag: lower case, singular, hyphenated (``KV caches`` → ``kv-cache``); empty if no word is left."""
     return "-".join(phrase(name))

@@ -11,7 +11,7 @@ from kb_pipeline.records import RawEntry, Record, StageReport
 from kb_pipeline.rules import ids
 from kb_pipeline.runner.context import Run
 from kb_pipeline.stages import PIPELINE, Stage
-from kb_pipeline.store.commits import Group
+from kb_pipeline.store.commits import FAULT, Committed, Group
 from kb_pipeline.store.history import Telling
 from kb_pipeline.store.manifests import Entry, Manifest
 from kb_pipeline.world import Changes, Output
@@ -48,8 +48,11 @@ class Upstream:
         return (RawEntry(**entry.info),) if stage == "raw" else self._run.kb.read(self._views.get(stage, stage), entry)
 
     def broken(self, stage: str, key: str) -> bool:
-        """Whether a person's edit left the file under ``key`` unreadable, or removed it since it was published."""
+        """Whether a person's edit left the file under ``key`` so that it cannot stand, or removed it since it was
+        published."""
         entry = self._entries[stage].get(key)
+        if entry is not None and FAULT in entry.info:
+            return True
         if entry is None or not entry.edited:
             return entry is not None and not self._run.kb.present(entry)
         try:
@@ -139,17 +142,16 @@ class _Pass:
         found = changed(self.run, self.stage.name, self.inputs, self.recipe, own)
         return replace(found, outdated=any(entry.recipe != self.recipe for entry in self.recorded))
 
-    def publish(self, output: Output) -> tuple[Manifest, int, tuple[str, ...]]:
+    def publish(self, output: Output) -> Committed:
         groups = [
             Group(key=key, records=records, input=output.inputs.get(key, ""))
             for key, records in sorted(output.upserts.items())
         ]
         telling = Telling(self.run.now(), self.upstream[:_RUN], output.causes)
         deletes = sorted(output.deletes)
-        done = self.run.kb.commit(
+        return self.run.kb.commit(
             self.stage.name, None, self.manifest, groups, deletes, recipe=self.recipe, telling=telling
         )
-        return done.manifest, done.written, done.edited
 
     def remember(self, manifest: Manifest, version: str) -> None:
         """Record what was seen and made, so that the next run starts from here."""
@@ -189,11 +191,12 @@ def whole(run: Run, stage: Stage) -> StageReport:
     pass_ = _Pass(run, stage)
     computed, embedding = run.world.embedder.computed, run.world.embedder.seconds
     output = stage.run(pass_.changes, pass_.inputs, Published(run, stage.name, pass_.manifest), run.world)
-    manifest, written, edited = pass_.publish(output)
-    version = output.version or manifest.version()
-    pass_.remember(manifest, version)
+    done = pass_.publish(output)
+    version = output.version or done.manifest.version()
+    pass_.remember(done.manifest, version)
     run.kb.tell(stage.name, run.now(), output.story)
     run.progress(stage.name, None, 1, 1)
+    edited = (key for key in done.edited if key not in done.faults)
     kept_edits = tuple(f"{stage.name}: {key} was edited by hand; the edit is kept." for key in edited)
     return StageReport(
         stage=stage.name,
@@ -202,10 +205,10 @@ def whole(run: Run, stage: Stage) -> StageReport:
         rejected=len(output.rejects),
         deleted=len(output.deletes),
         seconds=round(time.monotonic() - began, 3),
-        files_written=written,
+        files_written=done.written,
         embeddings=run.world.embedder.computed - computed,
         embedding_seconds=round(run.world.embedder.seconds - embedding, 3),
         data_version=version,
-        warnings=(*output.warnings, *kept_edits),
+        warnings=(*output.warnings, *kept_edits, *done.faults.values()),
         details=output.details,
     )

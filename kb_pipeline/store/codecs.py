@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 
 from pydantic import ValidationError
@@ -25,12 +25,30 @@ from kb_pipeline.records import (
     Record,
 )
 from kb_pipeline.rules import ids
-from kb_pipeline.rules.edits import overlaid
+from kb_pipeline.rules.edits import FIELDS, overlaid
 from kb_pipeline.rules.history import Turn
 from kb_pipeline.rules.taxonomy import category_folder
+from kb_pipeline.store.files import file_hash
 
 R = TypeVar("R", bound=Record)
 Read = Callable[[str], bytes]
+
+
+@dataclass(frozen=True)
+class Found:
+    """A file as a person left it, at ``path`` below ``kb/``.
+
+    ``fresh`` says that it was edited since it was last overlaid, ``moved`` that it stands where we did not write it.
+    ``written`` is the hash of what we had written. ``folders`` maps the folder of each category to its name; empty
+    where the categories are not known.
+    """
+
+    path: str
+    data: bytes
+    fresh: bool
+    moved: bool = False
+    written: str = ""
+    folders: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -41,8 +59,8 @@ class Codec:
     ``editable`` says that people edit these files, so that foreign bytes are kept, not overwritten; ``versioned`` that
     a replaced text is kept under its hash, ``shared`` that the one file of a key is large and read by several stages.
     ``facts(records)`` is what the manifest notes of them.
-    ``overlaid(edited file, records, fresh)`` gives records with what a person changed in that file (since the last
-    time, where ``fresh``), and whether that is anything; it raises ``StoreError`` where the file cannot be read.
+    ``overlaid(edited file, records)`` gives records with what a person changed in that file, and whether that is
+    anything; it raises ``StoreError`` that names file, field and cure where the edit cannot stand.
     ``turn(file as it stood, what the machine says, what is published)`` is what their history is told of.
     """
 
@@ -53,7 +71,7 @@ class Codec:
     versioned: bool = False
     shared: bool = False
     facts: Callable[[Sequence[Record]], Mapping[str, Any]] = lambda _: {}
-    overlaid: Callable[[bytes, Sequence[Record], bool], tuple[Sequence[Record], bool]] = lambda _, r, __: (r, False)
+    overlaid: Callable[[Found, Sequence[Record]], tuple[Sequence[Record], bool]] = lambda _, r: (r, False)
     turn: Callable[[bytes | None, Sequence[Record], Sequence[Record]], Turn] | None = None
 
 
@@ -91,7 +109,7 @@ def _cure(data: bytes) -> str:
         found = SCHEMA_VERSION
     if found > SCHEMA_VERSION:
         return f"It has schema version {found}, this program knows up to {SCHEMA_VERSION}: update the program."
-    return "Correct it."
+    return "Correct it; until then its last valid version is served."
 
 
 def _content(_: Sequence[Record], encoded: Mapping[str, bytes]) -> str:
@@ -156,10 +174,49 @@ def _item_facts(records: Sequence[Record]) -> dict[str, Any]:
     return {} if item.status == "active" else {"cites": sorted({s.version for s in item.sources})}
 
 
-def _overlaid_item(data: bytes, records: Sequence[Record], fresh: bool) -> tuple[tuple[Record, ...], bool]:
+def _overlaid_item(found: Found, records: Sequence[Record]) -> tuple[tuple[Record, ...], bool]:
     machine = cast(Item, records[0])
-    item = overlaid(parse(Item, machine.id, data), machine, fresh=fresh)
+    person = _filed(_parsed_item(found, machine), machine, found)
+    item = overlaid(person, machine, fresh=found.fresh, written=lambda item: file_hash(pretty(item)) == found.written)
     return (item,), bool(item.edited)
+
+
+def _parsed_item(found: Found, machine: Item) -> Item:
+    """The item in a person's file. One that was written by hand, which has no id yet, says only what it says: all else
+    is the machine's."""
+    try:
+        stated = json.loads(found.data)
+    except ValueError:
+        stated = None
+    if isinstance(stated, dict) and "id" not in stated:
+        base = machine.model_dump(mode="json", include={"id", *FIELDS})
+        return parse(Item, f"kb/{found.path}", json.dumps({**base, **stated}).encode())
+    return parse(Item, f"kb/{found.path}", found.data)
+
+
+def _filed(person: Item, machine: Item, found: Found) -> Item:
+    """``person`` under the category whose folder its file was moved to; only categories of the closed list hold."""
+    where = f"kb/{found.path}"
+    if not person.statement.strip():
+        raise StoreError("statement: an item must say something.", where=where, cure="Correct it.", code="record")
+    if not found.folders:
+        return person
+    known = ", ".join(found.folders.values())
+    if found.moved:
+        folder = found.path.split("/")[-2]
+        if folder not in found.folders:
+            cure = f"Move it to one of: {', '.join(found.folders)}."
+            raise StoreError(f"'{folder}' is the folder of no category.", where=where, cure=cure, code="record")
+        return person.model_copy(update={"primary_category": found.folders[folder]})
+    stated = {"primary_category": (person.primary_category,), "secondary_categories": person.secondary_categories}
+    for name, categories in stated.items():
+        unknown = set(categories) - set(found.folders.values())
+        if unknown and found.fresh:
+            what = f"{name}: '{min(unknown)}' is not a category of taxonomy.yaml."
+            raise StoreError(what, where=where, cure=f"Categories: {known}.", code="record")
+        if unknown:  # it left the closed list since: the machine files the item
+            person = person.model_copy(update={name: getattr(machine, name)})
+    return person
 
 
 def _item_turn(data: bytes | None, said: Sequence[Record], now: Sequence[Record]) -> Turn:

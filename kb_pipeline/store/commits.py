@@ -14,12 +14,15 @@ from typing import Any
 from kb_pipeline.errors import StoreError
 from kb_pipeline.records import Record
 from kb_pipeline.rules.history import Turn
-from kb_pipeline.store.codecs import Codec
+from kb_pipeline.store.codecs import Codec, Found
 from kb_pipeline.store.files import file_hash, read_bytes, remove, replace, sweep, write_all
 from kb_pipeline.store.history import Step
 from kb_pipeline.store.manifests import Entry, Manifest
 
 VERSIONS = Path("normalized", ".versions")
+FAULT, MOVED = "fault", "moved"
+"""What an entry's ``info`` tells of a person's edit: what is wrong with it, where the person moved the file to."""
+NO_CATEGORIES: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True)
@@ -43,17 +46,20 @@ class Group:
 
 @dataclass(frozen=True)
 class Committed:
-    """What a commit changed: ``written`` files, keys whose bytes a person changed and which were kept."""
+    """What a commit changed: ``written`` files, keys whose bytes a person changed and which were kept, and by key what
+    is wrong with an edit that cannot stand."""
 
     manifest: Manifest
     written: int
     edited: tuple[str, ...] = ()
+    faults: Mapping[str, str] = field(default_factory=dict)
 
 
 class Commit:
     """One commit in the making, over ``manifest`` and the files below ``folder`` (``kb/``).
 
     ``interrupted`` is what the file ``journal`` holds: paths, and hashes of what killed commits may have left there.
+    ``categories`` maps the folder of each category to its name.
     """
 
     def __init__(
@@ -63,6 +69,7 @@ class Commit:
         codec: Codec | None,
         journal: Path,
         interrupted: Mapping[str, frozenset[str]],
+        categories: Mapping[str, str] = NO_CATEGORIES,
     ) -> None:
         self._folder, self._manifest, self._codec = folder, manifest, codec
         self._journal, self._interrupted = journal, interrupted
@@ -71,6 +78,8 @@ class Commit:
         self._stale: set[str] = set()
         self._gone: list[str] = []
         self._edited: list[str] = []
+        self._categories = categories
+        self._faults: dict[str, str] = {}
         self._persons: set[str] = set()  # files that hold a person's words
         self.steps: list[Step] = []  # what becomes of items, for their history
 
@@ -109,14 +118,15 @@ class Commit:
         """The entry, the files and the records of a group that a person edited. ``outputs`` keeps the hashes of what we
         would have written, so that what stands there goes on counting as the person's."""
         assert self._codec
-        fresh = old is None or not old.input or any(old.edited.get(p) != found for p, found in edits.items())
         try:
-            found = read_bytes(self._folder / min(edits)) or b""
-            records, by_person = self._codec.overlaid(found, group.records, fresh)
-        except StoreError:
+            records, by_person = self._codec.overlaid(self._found(old, edits), group.records)
+        except StoreError as error:
             self._edited.append(group.key)
+            self._faults[group.key] = str(error)
             outputs = old.outputs if old else entry.outputs
-            return entry.model_copy(update={"outputs": dict(outputs), "edited": dict(edits)}), {}, ()
+            moved = {name: place for name, place in (old.info if old else {}).items() if name == MOVED}
+            info = {**entry.info, **moved, FAULT: str(error)}
+            return entry.model_copy(update={"outputs": dict(outputs), "edited": dict(edits), "info": info}), {}, ()
         if not by_person:
             return entry, files, group.records
         self._edited.append(group.key)
@@ -129,6 +139,19 @@ class Commit:
             "info": self._codec.facts(records),
         }
         return entry.model_copy(update=changes), files, records
+
+    def _found(self, old: Entry | None, edits: Mapping[str, str]) -> Found:
+        """The file that a person edited; where it was moved, the one that stands in the new place."""
+        moved = old.info.get(MOVED) if old else None
+        path = moved if moved in edits else min(edits)
+        return Found(
+            path=path,
+            data=read_bytes(self._folder / path) or b"",
+            fresh=old is None or not old.input or any(old.edited.get(p) != found for p, found in edits.items()),
+            moved=path == moved,
+            written=old.outputs.get(path, "") if old else "",
+            folders=self._categories,
+        )
 
     def _edits(
         self, old: Entry | None, files: Mapping[str, bytes], standing: Callable[[str], bytes | None]
@@ -170,7 +193,7 @@ class Commit:
         new.save()
         remove([self._folder / path for path in stale], self._folder)
         self._journal.unlink(missing_ok=True)
-        return Committed(new, len(self._writes), tuple(self._edited))
+        return Committed(new, len(self._writes), tuple(self._edited), self._faults)
 
     def _folders_of(self, paths: Iterable[str]) -> set[Path]:
         """Where a commit of ``paths`` writes."""

@@ -12,8 +12,9 @@ from typing import Any
 from kb_pipeline.errors import StoreError
 from kb_pipeline.records import SCHEMA_VERSION, Record
 from kb_pipeline.store.codecs import CODECS
-from kb_pipeline.store.commits import VERSIONS, Commit, Committed, Group, version_path
+from kb_pipeline.store.commits import NO_CATEGORIES, VERSIONS, Commit, Committed, Group, version_path
 from kb_pipeline.store.files import Stat, file_hash, file_state, lease, read_bytes, remove, replace, stat_tree, sweep
+from kb_pipeline.store.hands import Hands, edited, hands
 from kb_pipeline.store.history import FOLDER as HISTORY
 from kb_pipeline.store.history import History, Telling
 from kb_pipeline.store.manifests import Entry, Manifest
@@ -23,10 +24,11 @@ _UNSEEN: Stat = (-1, -1)
 
 
 class Kb:
-    """The folder ``kb/`` below ``root``."""
+    """The folder ``kb/`` below ``root``; ``categories`` maps the folder of each category to its name."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, categories: Mapping[str, str] = NO_CATEGORIES) -> None:
         self.root = root
+        self.categories = categories
         self.folder = root / "kb"
         self.cache = self.folder / "cache"
         self.warnings: list[str] = []
@@ -90,26 +92,21 @@ class Kb:
         return stage in CODECS and CODECS[stage].editable
 
     def with_edits(self, stage: str, manifest: Manifest, files: Mapping[str, Stat]) -> Manifest:
-        """``manifest`` with the hashes of what people wrote over our files since, and less what they removed; only
-        ``files`` whose stat moved are read. What we wrote ourselves, a killed run's journal included, is no edit. An
-        entry whose edit is news has no ``input``, so that it is made again. Where the manifest was lost, whatever
-        differs from what the machine will say counts as a person's."""
-        moved = self._moved(stage, files)
+        """``manifest`` with the hashes of what people wrote over our files since or moved elsewhere, and less what they
+        removed; only ``files`` whose stat moved are read. An entry whose edit is news has no ``input``, so that it is
+        made again. Where the manifest was lost, whatever differs from what the machine will say counts as a person's.
+        """
+        changed = self._moved(stage, files)
         if not len(manifest):
-            manifest, moved = manifest.with_changes(map(_adopted, files), ()), set(files)
+            manifest, changed = manifest.with_changes(map(_adopted, files), ()), set(files)
         journalled = self.journalled(stage, None)
-        changed: list[Entry] = []
-        removed = [e.key for e in manifest if not e.outputs.keys() <= files.keys()]
-        for entry in manifest:
-            edits = dict(entry.edited)
-            for path in moved.intersection(entry.outputs):
-                found = file_hash(self.bytes_of(path))
-                if found != edits.pop(path, None) and found in {entry.outputs[path], *journalled.get(path, ())}:
-                    continue
-                edits[path] = found
-            if edits != entry.edited:
-                changed.append(entry.model_copy(update={"edited": edits, "input": ""}))
-        return manifest.with_changes(changed, removed)
+        done = hands(self.folder, manifest, files, journalled)
+        news = edited(self.folder, manifest, frozenset(changed), done.moved, journalled)
+        return manifest.with_changes(news, done.removed)
+
+    def hands(self, stage: str, files: Mapping[str, Stat]) -> Hands:
+        """What people moved, removed and added of the files of ``stage``."""
+        return hands(self.folder, self.manifest(stage), files, self.journalled(stage, None))
 
     def _moved(self, stage: str, files: Mapping[str, Stat]) -> set[str]:
         """The paths of ``files`` whose stat is not the one that ``settle`` recorded."""
@@ -168,7 +165,8 @@ class Kb:
                 (self.folder, self.cache, *self.cache.glob("*/"), *(self.folder / name for name in ("logs", HISTORY)))
             )
             journal = self.cache / f"{_journal(stage, source)}.json"
-            plan = Commit(self.folder, manifest, CODECS.get(stage), journal, self.journalled(stage, source))
+            interrupted = self.journalled(stage, source)
+            plan = Commit(self.folder, manifest, CODECS.get(stage), journal, interrupted, self.categories)
             for group in (published := list(groups)):
                 plan.add(group, recipe)
             plan.delete(deletes)

@@ -3,7 +3,7 @@
 import pytest
 
 from kb_pipeline.records import Citation, Item
-from kb_pipeline.rules.edits import overlaid
+from kb_pipeline.rules.edits import overlaid, settled
 
 PROOF = Citation(
     doc_id="notes/a.md",
@@ -48,12 +48,36 @@ def test_a_second_edit_joins_the_first() -> None:
     assert set(back.edited) == {"tags"}
 
 
-def test_a_later_change_of_the_machine_is_told_by_its_hash() -> None:
-    """The hash of what the machine would say differs once it says something else."""
+def test_a_later_change_of_the_machine_clashes_until_it_is_settled() -> None:
+    """What the machine says now stands beside the person's words, which stay; either may be taken."""
+    newer = edited(MACHINE, statement="A newer fact.")
     first = overlaid(edited(MACHINE, statement="A better fact."), MACHINE, fresh=True)
-    later = overlaid(first, edited(MACHINE, statement="A newer fact."), fresh=False)
-    assert later.statement == "A better fact."
-    assert later.edited["statement"] != first.edited["statement"]
+    assert first.clashes == {}
+    later = overlaid(first, newer, fresh=False)
+    assert (later.statement, later.clashes) == ("A better fact.", {"statement": "A newer fact."})
+    assert overlaid(later, newer, fresh=False) == later
+    mine = overlaid(settled(later, "statement", "mine"), newer, fresh=True)
+    assert (mine.statement, mine.clashes, set(mine.edited)) == ("A better fact.", {}, {"statement"})
+    assert overlaid(settled(later, "statement", "machine"), newer, fresh=True) == newer
+    assert overlaid(later, MACHINE, fresh=False) == first
+    with pytest.raises(KeyError):
+        settled(mine, "statement", "mine")
+
+
+def test_what_the_machine_changed_meanwhile_is_no_persons_edit() -> None:
+    """Between two builds a person changes a tag and the documents a detail: the detail follows the documents."""
+    both = edited(MACHINE, detail="More.", entities=("B",))
+    found = overlaid(edited(MACHINE, tags=("mine",)), both, fresh=True, written=MACHINE.__eq__)
+    assert (found.tags, found.detail, set(found.edited)) == (("mine",), "More.", {"tags"})
+    unknown = overlaid(edited(MACHINE, tags=("mine",)), both, fresh=True)
+    assert set(unknown.edited) == {"tags", "detail", "entities"}
+
+
+def test_an_item_retired_by_hand_stays_so_while_it_is_superseded_and_after() -> None:
+    """The machine's word on its status comes and goes; the person's stays."""
+    first = overlaid(edited(MACHINE, status="retired"), MACHINE, fresh=True)
+    again = overlaid(first, edited(MACHINE, status="superseded"), fresh=False)
+    assert overlaid(again, MACHINE, fresh=False).status == "retired"
 
 
 @pytest.mark.parametrize(("machine", "expected"), [("active", "retired"), ("superseded", "superseded")])
