@@ -22,6 +22,7 @@ from kb_pipeline.records import (
     Evidence,
     Extraction,
     Item,
+    Material,
     Pair,
     Plan,
     Question,
@@ -35,6 +36,7 @@ from kb_pipeline.records import (
     Tagging,
     Taxonomy,
     Verdict,
+    Written,
 )
 from kb_pipeline.settings import Settings
 
@@ -167,15 +169,19 @@ class Engine(Protocol):
     def questions(self, items: Sequence[Item], neighbours: Sequence[Sequence[Item]]) -> Iterator[Sequence[Question]]:
         """Gold questions of each item (one a style) and a hard negative drawn from its neighbours, in order."""
 
+    def write_page(self, materials: Sequence[Material]) -> Iterator[Written | Exception]:
+        """Each page, in order, from nothing but its items, or why there is none; whether its sentences are carried by
+        what they cite, and whether all items are stated, is checked outside."""
+
     def plan_query(self, question: str, briefing: Briefing) -> Plan:
         """The look-ups that ``question`` needs; those that ``briefing`` does not offer are dropped outside."""
 
     def rerank(self, question: str, evidence: Sequence[Evidence]) -> Sequence[float]:
         """From 0 to 10 how well each piece of evidence answers ``question``, in order."""
 
-    def answer(self, question: str, evidence: Sequence[Evidence]) -> Iterator[Claim]:
+    def answer(self, question: str, evidence: Sequence[Evidence], embedder: Embedder) -> Iterator[Claim]:
         """Sentences that answer ``question``, each with the evidence it cites; none where the evidence does not answer
-        it. Whether they hold is checked outside."""
+        it. Whether they hold is checked outside. ``embedder`` is that of who asks."""
 
     def select_pages(self, question: str, cards: Sequence[Card]) -> Sequence[str]:
         """The refs of the documents or pages, best first, that are worth reading whole for ``question``."""

@@ -1,13 +1,14 @@
 """The verbs of one who asks: search, show, status and figures. Nothing here changes the knowledge base."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any, cast
+from datetime import date
+from typing import Any, cast, get_args
 
 from kb_pipeline.api.costs import costs, prompt_rows
 from kb_pipeline.api.opening import LEDGER, REJECTS
 from kb_pipeline.api.session import Session
 from kb_pipeline.api.views import document_view, item_view, overview
-from kb_pipeline.errors import NotFound
+from kb_pipeline.errors import KbError, NotFound
 from kb_pipeline.query.search import search as search_
 from kb_pipeline.records import (
     UNCLASSIFIED,
@@ -20,6 +21,7 @@ from kb_pipeline.records import (
     PromptRow,
     Scope,
     SearchResult,
+    Status,
 )
 from kb_pipeline.runner import stale
 
@@ -28,14 +30,29 @@ class Asking(Session):
     """Looking at the knowledge base as it stands."""
 
     def search(
-        self, query: str, *, k: int = 10, scope: Scope | None = None, project: str | None = None
+        self,
+        query: str,
+        *,
+        k: int = 10,
+        scope: Scope | None = None,
+        project: str | None = None,
+        explain: bool = False,
+        neighbours: bool = False,
     ) -> SearchResult:
-        """The ``k`` best hits for ``query``, within ``scope`` and ``project``, from the live generation."""
-        return search_(query, self._opened.reader, scope=self._within(scope, project), k=k)
+        """The ``k`` best hits for ``query``, within ``scope`` and ``project``, from the live generation; with
+        ``explain`` each says why it stands there, with ``neighbours`` what stands beside it."""
+        within = self._within(scope, project)
+        return search_(query, self._opened.reader, scope=within, k=k, explain=explain, neighbours=neighbours)
 
     def _within(self, scope: Scope | None, project: str | None) -> Scope:
-        """What a search may see. Raises ``NotFound`` for a source, category or project that is none."""
+        """What a search may see. Raises ``NotFound`` for a source, category, status or project that is none,
+        ``KbError`` (code ``usage``) for a day that is none."""
         wanted = scope or Scope()
+        self._known("status", wanted.statuses, get_args(Status))
+        for day in filter(None, (wanted.since, wanted.until)):
+            if not _is_day(day):
+                cure = "Write it as 2026-11-30."
+                raise KbError(f"'{day}' is no day.", where="search", cure=cure, code="usage")
         self._known("source", wanted.sources, [s.id for s in self.settings.sources])
         categories = [c.name for c in self.settings.taxonomy.categories]
         self._known("category", wanted.categories, [*categories, UNCLASSIFIED])
@@ -87,3 +104,10 @@ class Asking(Session):
         """Every evaluation on record, oldest first."""
         entry = self.kb.manifest("eval").get("results")
         return list(cast(tuple[EvalResult, ...], self.kb.read("eval", entry))) if entry else []
+
+
+def _is_day(text: str) -> bool:
+    try:
+        return date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False

@@ -7,9 +7,10 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import cast
 
 from kb_pipeline.query.lists import PASSAGE, Ranking
-from kb_pipeline.records import Explanation, Hit, Row
+from kb_pipeline.records import Explanation, Hit, Row, SourceType
 from kb_pipeline.rules import relevance
 from kb_pipeline.rules.analyser import analyse, exact_forms, fold, query_tokens
 from kb_pipeline.rules.fusion import Scores
@@ -38,7 +39,7 @@ class Query:
     tokens: Mapping[str, float]
     pasted: frozenset[str] = frozenset()
     today: str = ""
-    half_lives: Mapping[str, int] = field(default_factory=dict)
+    half_lives: Mapping[SourceType, int] = field(default_factory=dict)
 
 
 @dataclass
@@ -105,7 +106,7 @@ def measure(made: Sequence[Candidate], query: Query, cosines: Mapping[str, float
         share = relevance.covered(query.tokens, held)
         cosine = cosines.get(row.id, None if row.kind == PASSAGE else 0.0)
         candidate.scores = {"coverage": round(share, 4)} | ({} if cosine is None else {"cosine": round(cosine, 4)})
-        candidate.relevance = relevance.score(cosine, share)
+        candidate.relevance = relevance.logistic(relevance.strength(cosine, share))
 
 
 def heuristic(made: Sequence[Candidate]) -> list[float]:
@@ -178,7 +179,7 @@ def with_neighbours(hits: Sequence[Hit], snapshot: Snapshot) -> tuple[Hit, ...]:
 
 
 def _decay(row: Row, query: Query) -> float:
-    half_life = query.half_lives.get(row.source_type, _HALF_LIFE)
+    half_life = query.half_lives.get(cast(SourceType, row.source_type), _HALF_LIFE)
     return relevance.decay(row.effective_date or row.updated_at, query.today, half_life)
 
 

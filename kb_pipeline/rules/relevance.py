@@ -48,17 +48,20 @@ def rerank(cosine: float | None, share: float, fused: float) -> float:
     """From 0 to 10 a text's cosine to the question, its coverage of it and its fused score as a share of the best's,
     a third each: more of the first two alone finds an item at once that shares the question's words, and loses one that
     only its passage explains (``docs/search.md``)."""
-    near = _UNKNOWN_COSINE if cosine is None else max(cosine, 0.0)
-    return round(10 * (near + share + fused) / 3, 3)
+    return round(10 * (strength(cosine, share) + fused) / 3, 3)
 
 
-def score(cosine: float | None, share: float) -> float:
-    """From 0 to 10 how well a text answers, of its cosine to the question and its coverage; 5 is even odds.
+def strength(cosine: float | None, share: float) -> float:
+    """A text's cosine to the question and its coverage of it, together 0 to 2."""
+    return max(_UNKNOWN_COSINE if cosine is None else cosine, 0.0) + share
 
-    The form is that of a logistic model of both, whose weights came out equal on the sample (``docs/answers.md``).
-    """
-    near = _UNKNOWN_COSINE if cosine is None else cosine
-    return round(10 / (1 + math.exp(-_STEEP * (near + share - _EVEN))), 3)
+
+def logistic(strength: float) -> float:
+    """From 0 to 10 how likely a text of that ``strength`` answers at all; 5 is even odds.
+
+    Cosine and coverage weigh the same: on the sample no other weight told strangers apart better
+    (``docs/answers.md``)."""
+    return round(10 / (1 + math.exp(-_STEEP * (strength - _EVEN))), 3)
 
 
 def decay(day: str, today: str, half_life: float) -> float:

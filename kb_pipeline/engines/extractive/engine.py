@@ -6,15 +6,42 @@ What rules cannot do it says: it does not paraphrase, does not infer and does no
 from collections.abc import Iterator, Sequence
 from importlib.metadata import version
 
+from kb_pipeline.engines.extractive import asking
 from kb_pipeline.engines.extractive.extraction import extract
 from kb_pipeline.engines.extractive.judge import judge_pairs
+from kb_pipeline.engines.extractive.pages import written
 from kb_pipeline.engines.extractive.questions import questions
 from kb_pipeline.engines.extractive.tagging import tag_items
-from kb_pipeline.records import Chunk, Document, Extraction, Item, Pair, Question, Rewrite, Tagging, Taxonomy, Verdict
+from kb_pipeline.records import (
+    Briefing,
+    Card,
+    Chunk,
+    Claim,
+    Document,
+    Evidence,
+    Extraction,
+    Item,
+    Material,
+    Pair,
+    Plan,
+    Question,
+    Rewrite,
+    Tagging,
+    Taxonomy,
+    Verdict,
+    Written,
+)
 from kb_pipeline.settings import Settings
 from kb_pipeline.world import Embedder
 
-_MODULES = {"extract": "extraction", "judge": "judge", "tag": "tagging", "questions": "questions"}
+_MODULES = {
+    "extract": "extraction",
+    "judge": "judge",
+    "tag": "tagging",
+    "questions": "questions",
+    "write_page": "pages",
+    **dict.fromkeys(("plan", "rerank", "answer", "select"), "asking"),
+}
 _LIBRARIES = {"judge": ("PyStemmer",)}
 
 
@@ -26,6 +53,7 @@ class Extractive:
     def __init__(self, settings: Settings, embedder: Embedder) -> None:
         self.name = f"extractive@{self.VERSION}"
         self._margin = settings.options.category_margin
+        self._threshold = settings.options.answer_threshold
         self._embedder = embedder
 
     def version(self, task: str) -> str:
@@ -57,3 +85,23 @@ class Extractive:
     def questions(self, items: Sequence[Item], neighbours: Sequence[Sequence[Item]]) -> Iterator[list[Question]]:
         """A keyword and a natural question, a hard negative, and the paraphrase it cannot make, with the reason."""
         return (questions(item, near, self.name) for item, near in zip(items, neighbours, strict=True))
+
+    def plan_query(self, question: str, briefing: Briefing) -> Plan:
+        """A search, and the tools that the words of the question call for."""
+        return asking.plan_query(question, briefing)
+
+    def rerank(self, question: str, evidence: Sequence[Evidence]) -> list[float]:
+        """The heuristic score that each piece of evidence was found with."""
+        return asking.rerank(evidence)
+
+    def answer(self, question: str, evidence: Sequence[Evidence], embedder: Embedder) -> Iterator[Claim]:
+        """The best two or three sentences, verbatim; none where the best is under ``answer_threshold``."""
+        return asking.answer(question, evidence, self._threshold, embedder)
+
+    def select_pages(self, question: str, cards: Sequence[Card]) -> list[str]:
+        """What has most of the question's words in its title, headings and keys."""
+        return asking.select_pages(question, cards)
+
+    def write_page(self, materials: Sequence[Material]) -> Iterator[Written]:
+        """Each page from its items' own statements, in order."""
+        return map(written, materials)

@@ -1,6 +1,6 @@
-"""Commands of one who asks: search, show, sql."""
+"""Commands of one who asks: ask, search, show, sql."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -8,6 +8,34 @@ from kb_pipeline.errors import KbError
 from kb_pipeline.faces.commands.options import AsOf, Json, Root, Sources, opened, print_json
 
 app = typer.Typer()
+_KINDS = ("item", "chunk", "page")
+
+
+@app.command()
+def ask(
+    question: Annotated[str, typer.Argument(help="A question in plain words.")],
+    project: Annotated[str | None, typer.Option("--project", "-p", help="Only the sources of this project.")] = None,
+    source: Sources = None,
+    way: Annotated[
+        Literal["hybrid", "catalogue", "auto"],
+        typer.Option("--way", help="Search, or read whole what the catalogue names, or what the question calls for."),
+    ] = "auto",
+    keep: Annotated[bool, typer.Option("--keep", help="File the answer under kb/wiki/answers, as derived.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Answer anew, whatever was answered before.")] = False,
+    root: Root = None,
+    as_json: Json = False,
+) -> None:
+    """Answer a question, each sentence with its sources, or say that it is not in the knowledge base.
+
+    Examples: kb ask "How long may a replica drain?" · kb ask "What changed since 2026-11-01?" --project platform
+    """
+    from kb_pipeline.faces.rendering import answers
+    from kb_pipeline.records import Scope
+
+    with answers.streaming(quiet=as_json) as tell:
+        scope = Scope(sources=tuple(source or ()))
+        found = opened(root).ask(question, scope=scope, project=project, way=way, keep=keep, fresh=fresh, tell=tell)
+    print_json(found) if as_json else answers.shown(found)
 
 
 @app.command()
@@ -17,8 +45,12 @@ def search(
     project: Annotated[str | None, typer.Option("--project", "-p", help="Only the sources of this project.")] = None,
     source: Sources = None,
     category: Annotated[list[str] | None, typer.Option("--category", "-c", help="Only these categories.")] = None,
-    kind: Annotated[str | None, typer.Option("--kind", help="item or chunk.")] = None,
+    kind: Annotated[str | None, typer.Option("--kind", help="item, chunk or page.")] = None,
+    tag: Annotated[list[str] | None, typer.Option("--tag", "-t", help="Only what bears one of these tags.")] = None,
+    since: Annotated[str, typer.Option("--since", metavar="DAY", help="Only what is from that day or later.")] = "",
+    until: Annotated[str, typer.Option("--until", metavar="DAY", help="Only what is from that day or earlier.")] = "",
     as_of: AsOf = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Say of each hit why it stands there.")] = False,
     root: Root = None,
     as_json: Json = False,
 ) -> None:
@@ -30,10 +62,18 @@ def search(
     from kb_pipeline.faces.rendering import results
     from kb_pipeline.records import Scope
 
-    if kind not in {None, "item", "chunk"}:
-        raise KbError(f"unknown kind '{kind}'.", where="--kind", cure="Known kinds: item, chunk.", code="usage")
-    scope = Scope(kinds=(kind,) if kind else (), sources=tuple(source or ()), categories=tuple(category or ()))
-    found = opened(root).search(query, k=k, scope=scope, project=project, as_of=as_of)
+    if kind not in {None, *_KINDS}:
+        known = ", ".join(_KINDS)
+        raise KbError(f"unknown kind '{kind}'.", where="--kind", cure=f"Known kinds: {known}.", code="usage")
+    scope = Scope(
+        kinds=(kind,) if kind else (),
+        sources=tuple(source or ()),
+        categories=tuple(category or ()),
+        tags=tuple(tag or ()),
+        since=since,
+        until=until,
+    )
+    found = opened(root).search(query, k=k, scope=scope, project=project, as_of=as_of, explain=explain)
     print_json(found) if as_json else results.hits(found)
     if as_of and not as_json:
         typer.echo("Items that were active then, alone: no passages and pages are kept of earlier days.", err=True)

@@ -5,6 +5,7 @@ from rich.text import Text
 from kb_pipeline.faces.rendering.console import OUT, table
 from kb_pipeline.records import (
     DocumentView,
+    Explanation,
     ItemView,
     Passage,
     SearchResult,
@@ -21,6 +22,20 @@ def hits(found: SearchResult) -> None:
         OUT.print(Text.assemble((f"{place:2}  ", "bold"), text))
         where = " › ".join(filter(None, (hit.doc_id, hit.heading, hit.category)))
         OUT.print(Text(f"    {hit.id}  {where}  [{hit.score:.3f}; {lists}]", style="dim"))
+        if hit.explanation:
+            _explained(hit.explanation)
+
+
+def _explained(found: Explanation) -> None:
+    """What each list added, what age and rereading made of it, and what moved the hit."""
+    added = " + ".join(f"{name} {value:.3f}" for name, value in found.added.items())
+    OUT.print(
+        Text(f"    fused {found.fused:.3f} = {added}, place {found.fused_rank}; age ×{found.decay:.2f}", style="dim")
+    )
+    if found.rerank is not None:
+        OUT.print(Text(f"    {found.rerank:.2f} of 10 by {found.reranked_by}", style="dim"))
+    if found.why:
+        OUT.print(Text(f"    {found.why}", style="dim"))
 
 
 def shown(found: ItemView | DocumentView) -> None:

@@ -1,0 +1,113 @@
+"""The look-ups that the records answer rather than the index: what changed, who knows, what is in conflict."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from kb_pipeline.query import evidence
+from kb_pipeline.query.search import found_by
+from kb_pipeline.query.tools import Desk, Lookup
+from kb_pipeline.records import Conflict, Document, Event, Evidence, Hit, Row, Source, Tool, ToolCall
+from kb_pipeline.rules import relevance
+from kb_pipeline.runner import Run
+
+_PEOPLE, _HITS = 5, 20
+_ABOUT_CONFLICTS = re.compile(
+    r"\b(?:conflict|contradict|disagree|inconsisten)\w*|\b(?:item|source|document|statement)s?\b", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True)
+class Records:
+    """What the three look-ups read. ``events`` gives the changes since a day, ``statement`` an item's words by id."""
+
+    run: Run
+    sources: Sequence[Source]
+    conflicts: Callable[[], Sequence[Conflict]]
+    events: Callable[[str, int], Sequence[Event]]
+
+    def tools(self) -> Mapping[Tool, Lookup]:
+        """The three look-ups."""
+        return {"recent_changes": self._changes, "who_knows": self._people, "conflicts": self._conflicts}
+
+    def hints(self, refs: Sequence[str], desk: Desk) -> dict[str, tuple[str, ...]]:
+        """What must be said of items that are in conflict with others that may be seen, by id."""
+        found: dict[str, tuple[str, ...]] = {}
+        for conflict in self.conflicts() if refs else ():
+            for one, other in ((conflict.a, conflict.b), (conflict.b, conflict.a)):
+                if one in refs and _seen([other], desk):
+                    found[one] = (*found.get(one, ()), f"in conflict with {other}: {conflict.why}")
+        return found
+
+    def _changes(self, call: ToolCall, desk: Desk) -> Iterator[Evidence]:
+        """What happened to items since the day that ``call`` names, the latest first."""
+        told = self.events(call.query, _HITS * call.k)
+        rows = _seen([event.item for event in told], desk)
+        told = [event for event in told if event.item in rows][: call.k]
+        for event in told:
+            row, day = rows[event.item], event.at[:10]
+            reason = f" ({event.cause})" if event.cause else ""
+            base = evidence.of_row(row, desk.world.settings.options)
+            yield base.model_copy(
+                update={
+                    "kind": "change",
+                    "ref": f"{row.id}@{event.at}",
+                    "text": f"On {day} this item was {_WORDS.get(event.kind, event.kind)}{reason}: {row.text}",
+                    "date": day,
+                }
+            )
+
+    def _conflicts(self, call: ToolCall, desk: Desk) -> Iterator[Evidence]:
+        """Pairs of items that disagree, those that hold most of the words of ``call`` first."""
+        asked = relevance.asked(_ABOUT_CONFLICTS.sub(" ", call.query))
+        scored = []
+        for conflict in self.conflicts():
+            rows = _seen([conflict.a, conflict.b], desk)
+            if len(rows) == 2:
+                text = f"“{rows[conflict.a].text}” and “{rows[conflict.b].text}” disagree: {conflict.why}"
+                scored.append((relevance.coverage(asked, text) if asked else 1.0, text, conflict, rows[conflict.a]))
+        for share, text, conflict, row in sorted(scored, key=lambda found: (-found[0], found[1]))[: call.k]:
+            base = evidence.of_row(row, desk.world.settings.options)
+            update = {"kind": "conflict", "ref": f"pair:{conflict.a}:{conflict.b}", "text": text, "quote": ""}
+            yield base.model_copy(update={**update, "scores": {"coverage": share}})
+
+    def _people(self, call: ToolCall, desk: Desk) -> Iterator[Evidence]:
+        """Authors of the documents that answer ``call`` best, and the owners of their sources."""
+        hits = found_by(call.query or desk.question, desk.world, desk.snapshot, scope=desk.scope, k=_HITS)
+        owners = {source.id: source.owners for source in self.sources}
+        wrote: dict[str, list[Hit]] = {}
+        keeps: dict[str, list[Hit]] = {}
+        for hit in hits:
+            for author in self._authors(hit.doc_id):
+                wrote.setdefault(author, []).append(hit)
+            for owner in owners.get(hit.doc_id.partition("/")[0], ()):
+                keeps.setdefault(owner, []).append(hit)
+        people = sorted({*wrote, *keeps}, key=lambda name: (-len(wrote.get(name, ())), -len(keeps.get(name, ())), name))
+        for name in people[:_PEOPLE]:
+            yield _person(name, wrote.get(name, []), keeps.get(name, []), desk)
+
+    def _authors(self, doc_id: str) -> tuple[str, ...]:
+        entry = self.run.kb.manifest("normalized", doc_id.partition("/")[0]).get(doc_id)
+        return cast(Document, self.run.kb.read("normalized", entry)[0]).meta.authors if entry and entry.live else ()
+
+
+def _person(name: str, wrote: Sequence[Hit], keeps: Sequence[Hit], desk: Desk) -> Evidence:
+    best = (*wrote, *keeps)[0]
+    documents = ", ".join(sorted({hit.doc_id for hit in wrote}))
+    sources = ", ".join(sorted({hit.doc_id.partition("/")[0] for hit in keeps}))
+    told = [f"wrote {documents}"] if wrote else []
+    told += [f"owns the source {sources}"] if keeps else []
+    base = evidence.of_hit(best, desk.world.settings.options)
+    update = {"kind": "person", "ref": f"person:{name}", "text": f"{name} {' and '.join(told)}.", "quote": ""}
+    return base.model_copy(update=update)
+
+
+def _seen(items: Iterable[str], desk: Desk) -> dict[str, Row]:
+    """Those of the items that may be seen in this generation and scope, by id."""
+    sources = desk.scope.sources
+    rows = desk.snapshot.rows(list(dict.fromkeys(items)))
+    return {row.id: row for row in rows if not sources or any(doc.partition("/")[0] in sources for doc in row.docs)}
+
+
+_WORDS = {"born": "added", "merged": "merged with another", "sources": "given other sources", "returned": "added again"}

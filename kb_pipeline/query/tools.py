@@ -1,0 +1,83 @@
+"""What can be looked up for a question, as one table of tools. Each reads one generation and gives evidence.
+
+Here are those that the index alone answers; who opens the knowledge base adds those that its records answer.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from kb_pipeline.errors import NotFound
+from kb_pipeline.query import evidence
+from kb_pipeline.query.search import found_by
+from kb_pipeline.records import Card, Evidence, Row, Scope, Tool, ToolCall
+from kb_pipeline.rules import catalogue
+from kb_pipeline.world import Snapshot, World
+
+READ = 3
+"""How many documents or pages are read whole for one call."""
+
+
+@dataclass(frozen=True)
+class Desk:
+    """Where a question is looked up: one generation, within one scope."""
+
+    question: str
+    world: World
+    snapshot: Snapshot
+    scope: Scope
+
+
+Lookup = Callable[[ToolCall, Desk], Iterable[Evidence]]
+
+
+def search(call: ToolCall, desk: Desk) -> Iterable[Evidence]:
+    """Items and passages for the words of ``call``, best first."""
+    hits = found_by(call.query or desk.question, desk.world, desk.snapshot, scope=desk.scope, k=call.k)
+    return (evidence.of_hit(hit, desk.world.settings.options) for hit in hits)
+
+
+def catalogue_(call: ToolCall, desk: Desk) -> Iterable[Evidence]:
+    """The documents and pages that the engine picks from the catalogue, read whole. Where it picks none, those whose
+    cards hold most of the question: a choice is never empty while there is something to read."""
+    cards = {card.ref: card for card in desk.snapshot.cards(_readable(desk.scope))}
+    if not cards:
+        raise NotFound("there is nothing to read in this scope.", where="catalogue", cure="Ask with a wider scope.")
+    question = call.query or desk.question
+    picked = [ref for ref in desk.world.engine.select_pages(question, list(cards.values())) if ref in cards]
+    picked = picked or catalogue.ranked(question, list(cards.values()))
+    for ref in list(dict.fromkeys(picked))[:READ]:
+        yield _whole(cards[ref], desk)
+
+
+def get(call: ToolCall, desk: Desk) -> Iterable[Evidence]:
+    """The item, passage or page of that id."""
+    rows = [row for row in desk.snapshot.rows([call.query]) if _within(row, desk.scope)]
+    if not rows:
+        raise NotFound(f"there is no item '{call.query}'.", where="get", cure="Find one with search.")
+    return [evidence.of_row(row, desk.world.settings.options) for row in rows]
+
+
+def document(call: ToolCall, desk: Desk) -> Iterable[Evidence]:
+    """The document of that id, read whole."""
+    card = next((card for card in desk.snapshot.cards(_readable(desk.scope)) if card.ref == call.query), None)
+    if card is None:
+        raise NotFound(f"there is no document '{call.query}'.", where="document", cure="Find one with search.")
+    return [_whole(card, desk)]
+
+
+TOOLS: Mapping[Tool, Lookup] = {"search": search, "catalogue": catalogue_, "get": get, "document": document}
+
+
+def _readable(scope: Scope) -> Scope:
+    """The part of a scope that documents have: neither category, tag nor status is theirs."""
+    return Scope(sources=scope.sources, docs=scope.docs, since=scope.since, until=scope.until)
+
+
+def _within(row: Row, scope: Scope) -> bool:
+    """Whether one of a row's documents is of the scope's sources."""
+    docs = row.docs or (row.doc_id,)
+    return not scope.sources or any(doc.partition("/")[0] in scope.sources for doc in docs)
+
+
+def _whole(card: Card, desk: Desk) -> Evidence:
+    return evidence.of_document(card, desk.snapshot.read(card.ref), desk.world.settings.options)
