@@ -18,6 +18,7 @@ from kb_pipeline.errors import NotFound, StoreError
 from kb_pipeline.records import (
     Contents,
     DocumentLine,
+    DocumentPart,
     DocumentView,
     EvalResult,
     ItemView,
@@ -116,6 +117,25 @@ class Visitor:
     def _known(self, names: Iterable[str]) -> frozenset[str]:
         with self.seen.world.index.snapshot() as snapshot:
             return frozenset(row.id for row in snapshot.rows(list(dict.fromkeys(names))))
+
+    def document_part(self, name: str, start: int, limit: int) -> DocumentPart:
+        """At most ``limit`` characters of a document from ``start`` on. Raises as ``document``."""
+        view = self.document(name)
+        start = min(start, len(view.text))
+        end = min(start + limit, len(view.text))
+        return DocumentPart(
+            doc_id=view.meta.doc_id,
+            title=view.meta.title,
+            uri=view.meta.uri,
+            license=view.meta.license,
+            authors=view.meta.authors,
+            effective_date=view.meta.effective_date,
+            text=view.text[start:end],
+            start=start,
+            end=end,
+            total=len(view.text),
+            items=tuple(brief for brief in view.items if start <= brief.start < end),
+        )
 
     def verify_quote(self, quote: str, document: str = "") -> Verification:
         """Whether ``quote`` stands verbatim in ``document``, or in any that may be seen, and what rests on it.

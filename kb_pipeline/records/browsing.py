@@ -4,8 +4,9 @@ from collections.abc import Mapping
 
 from pydantic import Field
 
+from kb_pipeline.records.documents import Project
 from kb_pipeline.records.record import Record
-from kb_pipeline.records.views import SourceStatus
+from kb_pipeline.records.views import Brief, SourceStatus
 
 
 class SourceView(Record):
@@ -61,6 +62,35 @@ class DocumentLine(Record):
     title: str
     source_type: str
     items: int
+
+
+class DocumentPart(Record):
+    """Characters ``start`` to ``end`` of a document of ``total``, and the items that begin there; ``end`` is where to
+    read on, unless it is ``total``."""
+
+    doc_id: str
+    title: str
+    uri: str
+    license: str
+    authors: tuple[str, ...] = ()
+    effective_date: str | None = None
+    text: str
+    start: int
+    end: int
+    total: int
+    items: tuple[Brief, ...] = ()
+
+
+class Sources(Record):
+    """All sources that may be seen."""
+
+    sources: tuple[SourceView, ...]
+
+
+class Projects(Record):
+    """All projects that may be seen."""
+
+    projects: tuple[Project, ...]
 
 
 class Standing(Record):

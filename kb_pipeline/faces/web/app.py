@@ -51,7 +51,7 @@ def application(
         Route("/healthz", _health(door), methods=["GET"]),
         Route("/metrics", _metrics(metrics), methods=["GET"]),
         Mount("/static", StaticFiles(directory=pages.FOLDER / "static")),
-        *(Mount(path, app) for path, (app, _) in mounted.items()),
+        *(Route(path, app) for path, (app, _) in mounted.items()),
     ]
     handlers = {KbError: _on_error, HTTPException: _on_http, Exception: _on_fault}
     inner = Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers)
