@@ -99,7 +99,9 @@ class Visitor:
 
     def document(self, name: str) -> DocumentView:
         """A document by its id, with its items in place. Raises as ``item``."""
-        found, sees = None if name.startswith("kb_") else self._shown(name), self.seen.sees
+        sees = self.seen.sees
+        known = {"human", *(source.id for source in self.base.settings.sources)}  # else a name would become a path
+        found = self._shown(name) if name.partition("/")[0] in known else None
         if isinstance(found, DocumentView) and sees is not None:
             found = visibility.document(found, sees, self._known)
         if not isinstance(found, DocumentView):

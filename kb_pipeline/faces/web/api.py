@@ -14,8 +14,6 @@ from kb_pipeline.faces.web.operations import OPERATIONS, Operation
 from kb_pipeline.faces.web.problems import usage
 
 Handler = Callable[[Request], Awaitable[Response]]
-_MANY = frozenset({"source", "category"})
-"""Query parameters that may be given several times."""
 
 
 def routes() -> list[Route]:
@@ -46,7 +44,7 @@ async def given_by(request: Request, operation: Operation) -> dict[str, Any]:
     """The parameters of a request, from path, query and body. Raises ``KbError`` (code ``usage``)."""
     given: dict[str, Any] = {}
     for name, text in request.query_params.multi_items():
-        if name in _MANY:
+        if name in operation.several:
             given.setdefault(name, []).append(text)
         elif name in given:
             raise usage("is given twice.", where=name, cure="Give it once.")

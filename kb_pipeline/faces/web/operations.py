@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, get_origin
 
 from pydantic import Field, TypeAdapter, ValidationError
 
@@ -100,6 +100,12 @@ class Operation:
     def adapter(self) -> TypeAdapter[Any]:
         """How the answer becomes JSON."""
         return TypeAdapter(self.answer)
+
+    @cached_property
+    def several(self) -> frozenset[str]:
+        """Parameters that may be given several times."""
+        fields = self.parameters.model_fields.items()
+        return frozenset(name for name, field in fields if get_origin(field.annotation) is tuple)
 
     def carry_out(self, visitor: Visitor, given: dict[str, Any]) -> bytes:
         """The answer as JSON. Raises ``KbError`` (code ``usage``) that names the first wrong parameter."""
