@@ -19,6 +19,7 @@ from kb_pipeline.store.history import FOLDER as HISTORY
 from kb_pipeline.store.history import History, Telling
 from kb_pipeline.store.manifests import Entry, Manifest
 from kb_pipeline.store.parsed import Parsed
+from kb_pipeline.store.tombstones import Tombstones
 
 _UNSEEN: Stat = (-1, -1)
 
@@ -35,6 +36,7 @@ class Kb:
         self._manifests: dict[Path, Manifest] = {}
         self._parsed = Parsed(self.folder)
         self.history = History(self.folder)
+        self.tombstones = Tombstones(self.folder)
 
     # --- manifests and records -----------------------------------------------------------------------------------
 
@@ -156,10 +158,10 @@ class Kb:
         deletes: Iterable[str] = (),
         *,
         recipe: str = "",
-        telling: Telling = Telling(),  # noqa: B008 - frozen
+        telling: Telling | None = Telling(),  # noqa: B008 - frozen
     ) -> Committed:
         """Publish ``groups`` and drop ``deletes``: files first, the manifest last. Equal bytes are not written. What
-        becomes of items is added to their history, with what ``telling`` knows of it."""
+        becomes of items is added to their history, with what ``telling`` knows of it; None keeps silent about it."""
         with self.locked():
             sweep(
                 (self.folder, self.cache, *self.cache.glob("*/"), *(self.folder / name for name in ("logs", HISTORY)))
@@ -171,7 +173,7 @@ class Kb:
                 plan.add(group, recipe)
             plan.delete(deletes)
             self.history.settle()
-            if plan.steps:
+            if plan.steps and telling is not None:
                 self.history.note(plan.steps, telling)
             done = plan.carry_out()
             self.history.settle()
@@ -184,6 +186,14 @@ class Kb:
     def version_path(self, version: str) -> Path:
         """Where a kept old version of a document lies."""
         return version_path(self.folder, version)
+
+    def versions(self) -> list[str]:
+        """The names of the kept old versions, sorted."""
+        return sorted(path.stem for path in (self.folder / VERSIONS).glob("*.md"))
+
+    def drop_versions(self, versions: Iterable[str]) -> int:
+        """Remove these kept versions; how many there were."""
+        return remove([self.version_path(version) for version in versions], self.folder)
 
     def collect_versions(self, cited: frozenset[str], since: float) -> int:
         """Drop the kept versions that nothing cites and that were replaced before ``since``; how many."""
