@@ -93,6 +93,8 @@ class _Visit:
         for fetched in raw.run(self.source, known, self.run.world):
             self.run.progress("raw", self.source.id, len(self.seen), max(len(known), len(self.seen)))
             self.seen.add(fetched.path)
+            if ids.doc_id(self.source.id, fetched.path) in self.run.kb.tombstones:
+                continue
             if fetched.state == "failed":
                 self.failed[fetched.path] = fetched.reason
                 self.warnings.append(f"{self.source.id}/{fetched.path}: {fetched.reason}")
@@ -175,8 +177,8 @@ def forget(run: Run) -> list[str]:
     return dropped
 
 
-def hide(run: Run) -> None:
-    """Mask every document that is gone, in every retained generation, from the next request on."""
+def hide(run: Run, also: frozenset[str] = frozenset()) -> None:
+    """Mask every document that is gone, and ``also`` these, in every retained generation, from the next request on."""
     with run.kb.locked():
         gone = {
             ids.doc_id(source, entry.key)
@@ -184,4 +186,4 @@ def hide(run: Run) -> None:
             for entry in run.kb.manifest("raw", source)
             if not entry.live
         }
-        run.world.index.mask(frozenset(gone))
+        run.world.index.mask(also | gone)
