@@ -177,7 +177,7 @@ class Engine(Protocol):
         """The look-ups that ``question`` needs; those that ``briefing`` does not offer are dropped outside."""
 
     def rerank(self, question: str, evidence: Sequence[Evidence]) -> Sequence[float]:
-        """From 0 to 10 how well each piece of evidence answers ``question``, in order."""
+        """From 0 to 10 how well each piece of evidence answers ``question``, in order; empty where nobody can say."""
 
     def answer(self, question: str, evidence: Sequence[Evidence], embedder: Embedder) -> Iterator[Claim]:
         """Sentences that answer ``question``, each with the evidence it cites; none where the evidence does not answer

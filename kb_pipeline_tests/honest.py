@@ -7,14 +7,16 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
+from kb_pipeline.engines.extractive.asking import plan_query
 from kb_pipeline.engines.extractive.extraction import extract
 from kb_pipeline.engines.extractive.judge import judge_pairs
 from kb_pipeline.engines.extractive.questions import questions
 from kb_pipeline.engines.extractive.tagging import tag_items
 from kb_pipeline.prompts import names, prompt
-from kb_pipeline.records import Category, Chunk, Item, Pair, QuestionStyle, Side, Taxonomy
+from kb_pipeline.records import Briefing, Category, Chunk, Item, Pair, QuestionStyle, Side, Taxonomy, Tool
+from kb_pipeline.rules import relevance
 from kb_pipeline.services.embedder import open_embedder
 from kb_pipeline_tests.endpoint import Asked
 
@@ -102,6 +104,44 @@ def _questions(_: str, values: list[str]) -> Reply:
     return {"positives": positives, "hard_negative": {"question": negative, "why_not": "the item does not say it"}}
 
 
+def _plan(_: str, values: list[str]) -> Reply:
+    question, available = values
+    tools = available.partition("Tools: ")[2].partition("\n")[0].split(", ")
+    today = available.partition("Today: ")[2][:10]
+    planned = plan_query(question, Briefing(today=today, tools=tuple(cast(Tool, tool) for tool in tools)))
+    calls = [{"tool": call.tool, "query": call.query} for call in planned.calls]
+    return {"calls": calls, "reason": "the words of the question"}
+
+
+def _answer(_: str, values: list[str]) -> Reply:
+    """Sentences of the two pieces that hold most of the question, quoted whole; none where they hold little of it."""
+    question, evidence = values
+    asked = relevance.asked(question)
+    told = []
+    for piece in _PIECE.finditer(evidence):
+        lines = [line for line in piece["text"].splitlines() if line and not line.startswith(("(", "Quote: "))]
+        for text in (sentence.strip() for line in lines for sentence in re.split(r"(?<=[.!?])\s", line)):
+            told.append((relevance.coverage(asked, f"{piece['where']} {text}"), text, int(piece["number"])))
+    told.sort(key=lambda found: -found[0])
+    chosen = [found for found in told[:2] if found[0] >= 0.5]
+    return {"sentences": [{"text": text, "cites": [number], "quotes": [text]} for _, text, number in chosen]}
+
+
+def _rerank(_: str, values: list[str]) -> Reply:
+    question, candidates = values
+    asked = relevance.asked(question)
+    return {"scores": [round(10 * relevance.coverage(asked, m["text"]), 1) for m in _PIECE.finditer(candidates)]}
+
+
+def _select(_: str, values: list[str]) -> Reply:
+    question, catalogue = values
+    asked = relevance.asked(question)
+    lines = [line.partition(". ") for line in catalogue.splitlines()]
+    shares = sorted((-relevance.coverage(asked, text), int(number)) for number, _, text in lines)
+    return {"picks": [number for share, number in shares[:3] if share]}
+
+
+_PIECE = re.compile(r"^\[(?P<number>\d+)\] (?P<where>.*)\n(?P<text>(?:(?!\n\n\[\d+\] )[\s\S])*)", re.MULTILINE)
 _STYLES: tuple[QuestionStyle, ...] = ("keyword", "nl", "paraphrase")
 _EMBEDDER = open_embedder("hashing")
 _TASKS: Mapping[str, Callable[[str, list[str]], Reply]] = {
@@ -110,6 +150,10 @@ _TASKS: Mapping[str, Callable[[str, list[str]], Reply]] = {
     "judge": _judge,
     "tag": _tag,
     "questions": _questions,
+    "plan": _plan,
+    "answer": _answer,
+    "rerank": _rerank,
+    "select": _select,
 }
 
 

@@ -1,6 +1,7 @@
 """The verb that answers questions, and what is kept of answers. How one is made is the query room's."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import cast
 
 from kb_pipeline.api.lookups import Records
@@ -61,7 +62,7 @@ class Answering(Remembering):
             tools=records.tools(),
             hints=records.hints,
         )
-        return answer(inquiry, self._opened.reader, tell)
+        return answer(inquiry, replace(self._opened.reader, engine=self.world.engine), tell)
 
     def _answer_key(self, question: str, scope: Scope, way: Way) -> str:
         """What decides an answer besides the generation: who asks sees what, how, and who answers."""

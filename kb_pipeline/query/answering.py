@@ -34,7 +34,6 @@ Hints = Callable[[Sequence[str], Desk], Mapping[str, tuple[str, ...]]]
 
 MOST_CALLS = 6
 """Look-ups of one plan: what is beyond is not made, and said not to be."""
-MOST_EVIDENCE = 20
 NEAREST = 3
 
 OFFERED: Mapping[Way, Callable[[Tool], bool]] = {
@@ -83,7 +82,7 @@ def answer(inquiry: Inquiry, world: World, tell: Tell = lambda kind, record: Non
         desk = Desk(inquiry.question, world, snapshot, inquiry.scope)
         results = list(_told(carried_out(plan.calls, offered, desk, world.settings.options.ask_seconds), tell))
         failed = tuple(f"{r.call.tool}: {r.failed}" for r in results if r.failed)
-        found = _evidence(plan, results, inquiry.hints, desk)
+        found, left = evidence_.fitting(_evidence(plan, results, inquiry.hints, desk))
         claims = world.engine.answer(inquiry.question, found, world.embedder) if found else ()
         sentences, dropped = _verified(verified(claims, found), tell)
         cited = {name for sentence in sentences for name in sentence.cites}
@@ -95,12 +94,12 @@ def answer(inquiry: Inquiry, world: World, tell: Tell = lambda kind, record: Non
             project=inquiry.briefing.project,
             answered=bool(sentences),
             sentences=sentences,
-            evidence=tuple(e for e in found if e.id in cited),
+            evidence=tuple(evidence_.shown(e) for e in found if e.id in cited),
             dropped=dropped,
-            nearest=() if sentences else found[:NEAREST],
+            nearest=() if sentences else tuple(map(evidence_.shown, found[:NEAREST])),
             plan=plan,
             failed=failed,
-            notes=notes,
+            notes=(*notes, *([f"{left} pieces of evidence did not fit and were not read."] if left else [])),
             calls=world.spent().calls - calls,
             ms=round((time.perf_counter() - started) * 1000, 3),
             at=world.clock.now().strftime("%Y-%m-%dT%H:%M:%SZ"),
@@ -131,12 +130,7 @@ def _evidence(plan: Plan, results: Sequence[ToolResult], hints: Hints, desk: Des
     rounds = range(max((len(found) for found in lists), default=0))
     found = [found[n] for n in rounds for found in lists if n < len(found)]
     known = evidence_.hinted(found, hints([e.ref for e in found], desk))
-    wanted = {e.doc_id for e in known if not e.title}
-    titles = {card.ref: card.title for card in desk.snapshot.cards(Scope()) if card.ref in wanted}
-    known = [
-        e.model_copy(update={"title": titles[e.doc_id]}) if not e.title and e.doc_id in titles else e for e in known
-    ]
-    return evidence_.numbered(known)[:MOST_EVIDENCE]
+    return evidence_.numbered(evidence_.titled(known, desk.snapshot))
 
 
 def _verified(judged: Iterator[Sentence | Dropped], tell: Tell) -> tuple[tuple[Sentence, ...], tuple[Dropped, ...]]:

@@ -2,11 +2,15 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from kb_pipeline.records import Card, Evidence, Hit, Row
+from kb_pipeline.records import Card, Evidence, Hit, Row, Scope
 from kb_pipeline.settings import Options
+from kb_pipeline.world import Snapshot
 
 WHOLE = 12_000
 """Code points of a document that is read whole; what is beyond is cut, and said to be."""
+MOST, MOST_TEXT = 20, 40_000
+"""Pieces of evidence, and code points of it, that an answer is written from: about 10,000 tokens, which small models
+hold."""
 
 
 def of_hit(hit: Hit, options: Options) -> Evidence:
@@ -73,6 +77,30 @@ def hinted(found: Iterable[Evidence], hints: Mapping[str, tuple[str, ...]]) -> l
         e.model_copy(update={"hints": tuple(dict.fromkeys((*e.hints, *more)))}) if (more := hints.get(e.ref)) else e
         for e in found
     ]
+
+
+def shown(found: Evidence) -> Evidence:
+    """Evidence as an answer may show it: of what may not be quoted the place alone."""
+    return found if found.quotable else found.model_copy(update={"text": "", "quote": ""})
+
+
+def titled(found: Sequence[Evidence], snapshot: Snapshot) -> list[Evidence]:
+    """The evidence with the titles of its documents, which items do not carry."""
+    wanted = {e.doc_id for e in found if not e.title}
+    titles = {card.ref: card.title for card in snapshot.cards(Scope()) if card.ref in wanted} if wanted else {}
+    return [e if e.title else e.model_copy(update={"title": titles.get(e.doc_id, "")}) for e in found]
+
+
+def fitting(found: Sequence[Evidence]) -> tuple[tuple[Evidence, ...], int]:
+    """The first pieces that fit together, at least one, and how many were left out."""
+    told: list[Evidence] = []
+    size = 0
+    for piece in found[:MOST]:
+        size += len(piece.text) + len(piece.quote)
+        if told and size > MOST_TEXT:
+            break
+        told.append(piece)
+    return tuple(told), len(found) - len(told)
 
 
 def _standing(status: str) -> tuple[str, ...]:

@@ -140,6 +140,8 @@ def _reread(made: list[Candidate], world: World, query: str) -> tuple[list[Candi
     else:
         given = world.engine.rerank(query, [_evidence(candidate) for candidate in made])
         scores, by = list(given), world.engine.name
+    if len(scores) != len(made):
+        return made, {}, ""
     named = {candidate.row.id: score for candidate, score in zip(made, scores, strict=True)}
     return ordering.reread(made, scores, by), named, by
 

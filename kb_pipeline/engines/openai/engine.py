@@ -5,15 +5,35 @@ What a model says is a claim: its replies have a shape, and what they say is pro
 
 from collections.abc import Iterator, Sequence
 
+from kb_pipeline.engines.openai import answering
 from kb_pipeline.engines.openai.asking import questions
 from kb_pipeline.engines.openai.extraction import extract
 from kb_pipeline.engines.openai.judging import judge
 from kb_pipeline.engines.openai.normalizing import normalize
+from kb_pipeline.engines.openai.pages import write
 from kb_pipeline.engines.openai.tagging import tag
 from kb_pipeline.prompts import prompt
-from kb_pipeline.records import Chunk, Document, Extraction, Item, Pair, Question, Rewrite, Tagging, Taxonomy, Verdict
+from kb_pipeline.records import (
+    Briefing,
+    Card,
+    Chunk,
+    Claim,
+    Document,
+    Evidence,
+    Extraction,
+    Item,
+    Material,
+    Pair,
+    Plan,
+    Question,
+    Rewrite,
+    Tagging,
+    Taxonomy,
+    Verdict,
+    Written,
+)
 from kb_pipeline.settings import Settings
-from kb_pipeline.world import ChatClient
+from kb_pipeline.world import ChatClient, Embedder
 
 _MODULES = {
     "normalize": "normalizing",
@@ -21,6 +41,8 @@ _MODULES = {
     "judge": "judging",
     "tag": "tagging",
     "questions": "asking",
+    "write_page": "pages",
+    **dict.fromkeys(("plan", "rerank", "answer", "select"), "answering"),
 }
 
 
@@ -59,3 +81,23 @@ class OpenAi:
     def questions(self, items: Sequence[Item], neighbours: Sequence[Sequence[Item]]) -> Iterator[list[Question]]:
         """One question a style and a hard negative for each item, in order."""
         return questions(items, neighbours, self._client, self.name)
+
+    def plan_query(self, question: str, briefing: Briefing) -> Plan:
+        """The look-ups that the model asks for."""
+        return answering.plan_query(question, briefing, self._client)
+
+    def rerank(self, question: str, evidence: Sequence[Evidence]) -> list[float]:
+        """The model's scores, all candidates in one question."""
+        return answering.rerank(question, evidence, self._client)
+
+    def answer(self, question: str, evidence: Sequence[Evidence], embedder: Embedder) -> Iterator[Claim]:
+        """The model's sentences, all in one question."""
+        return answering.answer(question, evidence, self._client)
+
+    def select_pages(self, question: str, cards: Sequence[Card]) -> list[str]:
+        """What the model picks from the catalogue, a question a batch."""
+        return answering.select_pages(question, cards, self._client)
+
+    def write_page(self, materials: Sequence[Material]) -> Iterator[Written | Exception]:
+        """Each page in the model's words, in order; a ``ModelError`` in place of one that it could not give."""
+        return write(materials, self._client)

@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from pydantic import model_validator
 
-from kb_pipeline.records import Confidence, Decision, ItemType, QuestionStyle, Record
+from kb_pipeline.records import Confidence, Decision, Facet, ItemType, QuestionStyle, Record, Tool
 
 
 class ItemReply(Record):
@@ -77,12 +77,91 @@ class QuestionsReply(Record):
     hard_negative: NegativeReply
 
 
-Role = Literal["extract", "normalize", "judge", "tag", "questions"]
+class CallReply(Record):
+    """One look-up."""
+
+    tool: Tool
+    query: str
+
+
+class PlanReply(Record):
+    """How a question is looked up."""
+
+    calls: tuple[CallReply, ...]
+    reason: str
+
+
+class SentenceReply(Record):
+    """One sentence of an answer; ``cites`` are numbers of evidence."""
+
+    text: str
+    cites: tuple[int, ...]
+    quotes: tuple[str, ...]
+
+
+class AnswerReply(Record):
+    """An answer, empty where the evidence does not give one."""
+
+    sentences: tuple[SentenceReply, ...]
+
+
+class ScoresReply(Record):
+    """How well each candidate answers."""
+
+    scores: tuple[float, ...]
+
+
+class SelectReply(Record):
+    """Numbers of the catalogue."""
+
+    picks: tuple[int, ...]
+
+
+class SaidReply(Record):
+    """A sentence of a page, and the numbers of the items that it states."""
+
+    text: str
+    items: tuple[int, ...]
+
+
+class SectionReply(Record):
+    """A paragraph or a list of a page."""
+
+    facet: Facet
+    heading: str
+    kind: Literal["prose", "list", "steps"]
+    sentences: tuple[SaidReply, ...]
+
+
+class PageReply(Record):
+    """A page of the wiki."""
+
+    lead: tuple[SaidReply, ...]
+    sections: tuple[SectionReply, ...]
+
+
+Role = Literal[
+    "extract",
+    "normalize",
+    "judge",
+    "tag",
+    "questions",
+    "plan",
+    "answer",
+    "rerank",
+    "select",
+    "write_page",
+]
 SHAPES: dict[Role, type[Record]] = {
     "extract": ItemsReply,
     "normalize": MarkdownReply,
     "judge": DecisionReply,
     "tag": TaggingReply,
     "questions": QuestionsReply,
+    "plan": PlanReply,
+    "answer": AnswerReply,
+    "rerank": ScoresReply,
+    "select": SelectReply,
+    "write_page": PageReply,
 }
 """The shape of the reply to each task."""
