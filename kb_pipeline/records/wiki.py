@@ -8,7 +8,7 @@ from pydantic import Field
 from kb_pipeline.records.items import Item
 from kb_pipeline.records.record import SCHEMA_VERSION, Record
 
-Facet = Literal["what", "how", "options", "figures", "steps", "tradeoffs", "decisions", "open"]
+Facet = Literal["what", "how", "options", "figures", "steps", "tradeoffs", "decisions", "open", "changes"]
 
 
 class Placed(Record):
@@ -17,6 +17,7 @@ class Placed(Record):
     id: str
     category: str
     names: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
 
 
 class Section(Record):
@@ -27,12 +28,16 @@ class Section(Record):
 
 
 class Outline(Record):
-    """One line of ``kb/pages/outlines.jsonl``: a document as its headings and the items that are at home there."""
+    """One line of ``kb/pages/outlines.jsonl``: a document as its headings and the items that are at home there.
+
+    ``replaced`` maps superseded items that stand there to what replaced them.
+    """
 
     schema_version: int = SCHEMA_VERSION
     doc_id: str
     title: str
-    sections: tuple[Section, ...]
+    sections: tuple[Section, ...] = ()
+    replaced: Mapping[str, str] = Field(default_factory=dict)
 
 
 class Link(Record):
@@ -43,16 +48,20 @@ class Link(Record):
 
 
 class Part(Record):
-    """Items of a page below one heading of their document; the heading is empty where it is the page's own."""
+    """Items of a page below one heading of their document; ``heading`` is empty where it is the page's own. ``place``
+    is the heading as it stands in the document, empty above the first."""
 
     heading: str
     items: tuple[str, ...]
+    place: str = ""
 
 
 class Page(Record):
     """One line of ``kb/pages/plan.jsonl``: which items are at home on a page, in what order, and what it is called.
 
-    ``id`` follows from the subject, so it stays while items come and go. ``path`` is below ``kb/wiki``.
+    ``id`` follows from the subject, so it stays while items come and go. ``path`` is below ``kb/wiki``. ``replaced``
+    are superseded items whose last successor is at home here, ``conflicts`` pairs of items that disagree, one of
+    them from here.
     """
 
     schema_version: int = SCHEMA_VERSION
@@ -62,6 +71,8 @@ class Page(Record):
     path: str
     aliases: tuple[str, ...] = ()
     parts: tuple[Part, ...] = ()
+    conflicts: tuple[tuple[str, str], ...] = ()
+    replaced: tuple[str, ...] = ()
     related: tuple[Link, ...] = ()
     backlinks: tuple[Link, ...] = ()
 
@@ -75,23 +86,29 @@ class Material(Record):
     """What a writer may use for a page: its title, and its items below their headings, in order."""
 
     title: str
+    aliases: tuple[str, ...] = ()
     category: str
     parts: tuple[tuple[str, tuple[Item, ...]], ...]
 
 
 class Stated(Record):
-    """One sentence of a page and the ids of the items that it states."""
+    """One sentence of a page and the ids of the items that it states.
+
+    ``follows`` is the sentence of the document that it leans on, where that does not stand before it on the page.
+    """
 
     text: str
     cites: tuple[str, ...]
+    follows: str = ""
 
 
 class Block(Record):
-    """Sentences that belong together: a paragraph, or the points of a list below its lead-in."""
+    """Sentences that belong together: a paragraph (one point), or the points of a list below its ``lead_in``, which
+    stands in the context of every item in it."""
 
     kind: Literal["prose", "list", "steps"] = "prose"
     lead_in: str = ""
-    sentences: tuple[Stated, ...]
+    points: tuple[tuple[Stated, ...], ...]
 
 
 class WrittenSection(Record):
@@ -103,7 +120,8 @@ class WrittenSection(Record):
 
 
 class Written(Record):
-    """A page as a writer gives it, before it is checked and rendered."""
+    """A page as a writer gives it, before it is checked and rendered. ``lead`` is what the page is about in a sentence
+    or two, which its sections do not repeat."""
 
     lead: tuple[Stated, ...] = ()
     sections: tuple[WrittenSection, ...] = ()
@@ -119,9 +137,9 @@ class Clash(Record):
 class Rendering(Record):
     """A file of the wiki. ``text`` is what stands there, or is to.
 
-    ``base`` are hashes of the lines that the machine rendered last, from which a person's edits are told; ``by_hand``
-    the lines that are a person's, ``clashes`` where both changed the same. ``proposal`` says that the machine would
-    write another page than the one that a person marked as reviewed.
+    ``base`` are hashes of the lines of the rendering that it rests on, by which a person's edits are told; ``by_hand``
+    the lines that are a person's, ``clashes`` where both changed the same. ``proposal`` is what the machine would write
+    in place of a page that a person marked as reviewed.
     """
 
     id: str
@@ -130,11 +148,12 @@ class Rendering(Record):
     base: tuple[str, ...] = ()
     by_hand: tuple[str, ...] = ()
     clashes: tuple[Clash, ...] = ()
-    proposal: bool = False
+    proposal: str = ""
 
 
 class PageBrief(Record):
-    """A page in one line of the catalogue; ``keys`` are names, flags and figures that stand in its text."""
+    """A page in one line of the catalogue; ``keys`` are names, flags and figures that stand in its text, ``docs`` the
+    documents that it rests on, that of most statements first."""
 
     id: str
     title: str
@@ -143,6 +162,8 @@ class PageBrief(Record):
     summary: str = ""
     keys: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    docs: tuple[str, ...] = ()
     items: int = 0
     updated: str = ""
 
@@ -158,4 +179,4 @@ class PageView(Record):
     backlinks: tuple[Link, ...] = ()
     by_hand: tuple[str, ...] = ()
     clashes: tuple[Clash, ...] = ()
-    proposal: bool = False
+    proposal: str = ""

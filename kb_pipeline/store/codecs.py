@@ -20,6 +20,8 @@ from kb_pipeline.records import (
     HumanDecision,
     Item,
     Meta,
+    Outline,
+    Page,
     Question,
     Rank,
     Record,
@@ -28,6 +30,7 @@ from kb_pipeline.rules import ids
 from kb_pipeline.rules.edits import FIELDS, overlaid
 from kb_pipeline.rules.history import Turn
 from kb_pipeline.rules.taxonomy import category_folder
+from kb_pipeline.store import pages
 from kb_pipeline.store.files import file_hash
 
 R = TypeVar("R", bound=Record)
@@ -39,8 +42,8 @@ class Found:
     """A file as a person left it, at ``path`` below ``kb/``.
 
     ``fresh`` says that it was edited since it was last overlaid, ``moved`` that it stands where we did not write it.
-    ``written`` is the hash of what we had written. ``folders`` maps the folder of each category to its name; empty
-    where the categories are not known.
+    ``written`` is the hash of what we had written, ``facts`` are what the manifest notes of it. ``folders`` maps the
+    folder of each category to its name; empty where the categories are not known.
     """
 
     path: str
@@ -49,6 +52,7 @@ class Found:
     moved: bool = False
     written: str = ""
     folders: Mapping[str, str] = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,8 @@ class Codec:
     ``overlaid(edited file, records)`` gives records with what a person changed in that file, and whether that is
     anything; it raises ``StoreError`` that names file, field and cure where the edit cannot stand.
     ``turn(file as it stood, what the machine says, what is published)`` is what their history is told of.
+    ``suffix`` ends the names of editable files, ``key_of(path, data)`` tells whose one is, below ``foreign`` lies what
+    the stage does not make.
     """
 
     encode: Callable[[str, Sequence[Record]], dict[str, bytes]]
@@ -73,6 +79,9 @@ class Codec:
     facts: Callable[[Sequence[Record]], Mapping[str, Any]] = lambda _: {}
     overlaid: Callable[[Found, Sequence[Record]], tuple[Sequence[Record], bool]] = lambda _, r: (r, False)
     turn: Callable[[bytes | None, Sequence[Record], Sequence[Record]], Turn] | None = None
+    suffix: str | tuple[str, ...] = ".json"
+    foreign: str = ""
+    key_of: Callable[[str, bytes], str] = lambda path, _: path.rpartition("/")[2].removesuffix(".json")
 
 
 def json_lines(records: Sequence[Record]) -> bytes:
@@ -233,7 +242,19 @@ def _decode_item(paths: Sequence[str], read: Read) -> tuple[Record, ...]:
     return (parse(Item, paths[0], read(paths[0])),)
 
 
-_DEDUP = {"decisions": DedupDecision, "clusters": Cluster, "conflicts": Conflict, "human": HumanDecision}
+_DEDUP: Mapping[str, type[Record]] = {
+    "decisions": DedupDecision,
+    "clusters": Cluster,
+    "conflicts": Conflict,
+    "human": HumanDecision,
+}
+
+
+def _overlaid_wiki(found: Found, records: Sequence[Record]) -> tuple[Sequence[Record], bool]:
+    return pages.overlaid(found.data, records, found.facts)
+
+
+_PAGES: Mapping[str, type[Record]] = {"outlines": Outline, "plan": Page}
 CODECS: Mapping[str, Codec] = {
     "normalized": Codec(_encode_document, _decode_document, _document_content, versioned=True),
     "meta": Codec(_encode_document, _decode_meta, _document_content),
@@ -248,6 +269,18 @@ CODECS: Mapping[str, Codec] = {
         facts=_item_facts,
         overlaid=_overlaid_item,
         turn=_item_turn,
+    ),
+    "pages": _lines_in("pages", _PAGES, shared=True),
+    "wiki": Codec(
+        pages.encode,
+        pages.decode,
+        _content,
+        editable=True,
+        facts=pages.facts,
+        overlaid=_overlaid_wiki,
+        suffix=pages.SUFFIXES,
+        key_of=pages.key_of,
+        foreign=pages.ANSWERS,
     ),
     "eval": _lines_in("eval", {"qa_gold": Question, "human_gold": Question, "ranks": Rank, "results": EvalResult}),
 }

@@ -151,6 +151,7 @@ class Commit:
             moved=path == moved,
             written=old.outputs.get(path, "") if old else "",
             folders=self._categories,
+            facts=old.info if old else {},
         )
 
     def _edits(

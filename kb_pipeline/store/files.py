@@ -141,7 +141,7 @@ def remove(paths: list[Path], root: Path) -> int:
     return count
 
 
-def stat_tree(root: Path, suffix: str) -> dict[str, Stat]:
+def stat_tree(root: Path, suffix: str | tuple[str, ...]) -> dict[str, Stat]:
     """Size and mtime (ns) of each file below ``root`` whose name ends in ``suffix``, by ``/``-separated path."""
     found: dict[str, Stat] = {}
     pending = [(root, "")]

@@ -100,7 +100,7 @@ class Kb:
         """
         changed = self._moved(stage, files)
         if not len(manifest):
-            manifest, changed = manifest.with_changes(map(_adopted, files), ()), set(files)
+            manifest, changed = manifest.with_changes([self._adopted(stage, path) for path in files], ()), set(files)
         journalled = self.journalled(stage, None)
         done = hands(self.folder, manifest, files, journalled)
         news = edited(self.folder, manifest, frozenset(changed), done.moved, journalled)
@@ -109,6 +109,9 @@ class Kb:
     def hands(self, stage: str, files: Mapping[str, Stat]) -> Hands:
         """What people moved, removed and added of the files of ``stage``."""
         return hands(self.folder, self.manifest(stage), files, self.journalled(stage, None))
+
+    def _adopted(self, stage: str, path: str) -> Entry:
+        return Entry(key=CODECS[stage].key_of(path, self.bytes_of(path)), outputs={path: ""})
 
     def _moved(self, stage: str, files: Mapping[str, Stat]) -> set[str]:
         """The paths of ``files`` whose stat is not the one that ``settle`` recorded."""
@@ -219,7 +222,9 @@ class Kb:
     def tree_state(self, stage: str) -> dict[str, Stat]:
         """Size and mtime of the files that people may edit, by path below ``kb/``."""
         folder = _FOLDERS.get(stage, stage)
-        return {f"{folder}/{p}": s for p, s in stat_tree(self.folder / folder, ".json").items()}
+        suffix, foreign = CODECS[stage].suffix, CODECS[stage].foreign
+        found = {f"{folder}/{p}": s for p, s in stat_tree(self.folder / folder, suffix).items()}
+        return {path: s for path, s in found.items() if not foreign or not path.startswith(foreign)}
 
     def log(self, name: str, lines: Sequence[Mapping[str, Any]]) -> None:
         """Replace ``kb/logs/<name>.jsonl``."""
@@ -268,10 +273,6 @@ class Kb:
         """Paths, and the hashes of what commits that were killed may have left there since the last whole one."""
         found = self.state(_journal(stage, source))
         return {path: frozenset(map(str, hashes)) for path, hashes in found.items() if isinstance(hashes, list)}
-
-
-def _adopted(path: str) -> Entry:
-    return Entry(key=path.rpartition("/")[2].removesuffix(".json"), outputs={path: ""})
 
 
 def _journal(stage: str, source: str | None) -> str:

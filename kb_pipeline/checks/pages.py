@@ -1,0 +1,34 @@
+"""Whether the plan of the wiki holds every item, and what of it a reader would stumble over."""
+
+from collections import Counter
+from typing import cast
+
+from kb_pipeline.checks.findings import finding
+from kb_pipeline.records import Finding, Item, Page
+from kb_pipeline.world import Changes, Inputs, World
+
+_CURE = "Run `kb build --full`."
+
+
+def run(changes: Changes, inputs: Inputs, world: World) -> Finding:
+    """Every active item is at home on exactly one page, and no two pages share a title or a path."""
+    pages = cast(tuple[Page, ...], inputs.records("pages", "plan"))
+    homes = Counter(item for page in pages for item in page.items)
+    bad = [f"{item} is at home on {n} pages" for item, n in sorted(homes.items()) if n > 1]
+    keys = inputs.keys("tags") if changes.everything else sorted(changes.touched["tags"])
+    for key in keys:
+        if not inputs.broken("tags", key):
+            for record in inputs.records("tags", key):
+                bad += _fault(cast(Item, record), key in homes)
+    known = set(inputs.keys("tags"))
+    bad += [f"{item} is on a page but not published" for item in sorted(homes.keys() - known)]
+    for what, names in (("title", [p.title.casefold() for p in pages]), ("path", [p.path.casefold() for p in pages])):
+        bad += [f"{n} pages have the {what} '{name}'" for name, n in sorted(Counter(names).items()) if n > 1]
+    return finding("pages", "items_are_at_home", str(run.__doc__), bad, _CURE)
+
+
+def _fault(item: Item, at_home: bool) -> list[str]:
+    should = item.status == "active" and bool(item.sources)
+    if should == at_home:
+        return []
+    return [f"{item.id} is {item.status} and {'on a' if at_home else 'on no'} page"]

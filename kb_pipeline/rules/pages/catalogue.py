@@ -1,0 +1,118 @@
+"""The catalogue of the wiki: a page in one line, and the indexes made of such lines. Pure."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from kb_pipeline.records import UNCLASSIFIED, Item, Page, PageBrief, Written
+from kb_pipeline.rules.pages.markdown import address, label
+from kb_pipeline.rules.pages.rendering import cited, summary_of
+from kb_pipeline.rules.taxonomy import category_folder
+
+MASTER, TOPICS, LOG, INDEX = "master-index", "topic-index", "log", "index"
+MOST_KEYS = 500  # characters of names, flags and figures of one page in the catalogue
+_FEWEST_OF_A_TAG = 3  # pages
+_FIGURE = re.compile(r"(?<![\w.,-])\d[\d.,]*\d?\s?(?:%|[A-Za-zµ°]{1,6}\b)?")
+_LOG_HEAD = "# Log\n\nWhat became of the pages of this wiki, oldest first; one line a change.\n\n"
+
+
+def brief_of(page: Page, written: Written, items: Mapping[str, Item]) -> PageBrief:
+    """The page in one line. Keys are names of its items, the most frequent first, then figures in their sentences."""
+    own = [items[key] for key in page.items]
+    return PageBrief(
+        id=page.id,
+        title=page.title,
+        path=page.path,
+        category=page.category,
+        summary=summary_of(written),
+        keys=tuple(_keys(own)),
+        aliases=page.aliases,
+        tags=_tags(own),
+        docs=_docs(own),
+        items=len(cited(written)),
+        updated=max((item.updated_at for item in own), default=""),
+    )
+
+
+def _tags(items: Sequence[Item]) -> tuple[str, ...]:
+    counted = Counter(tag for item in items for tag in item.tags)
+    return tuple(sorted(counted, key=lambda tag: (-counted[tag], tag))[:8])
+
+
+def _docs(items: Sequence[Item]) -> tuple[str, ...]:
+    counted = Counter(doc for item in items for doc in {c.doc_id for c in item.sources})
+    return tuple(sorted(counted, key=lambda doc: (-counted[doc], doc)))
+
+
+def _keys(items: Sequence[Item]) -> Iterator[str]:
+    names = _counted(items)
+    room = MOST_KEYS
+    for key in sorted(names, key=lambda key: (-names[key], key)):
+        room -= len(key) + 2
+        if room < 0:
+            return
+        yield key
+
+
+def _counted(items: Sequence[Item]) -> Counter[str]:
+    names = Counter(name for item in items for name in item.entities)
+    figures = Counter(m[0].strip() for item in items for m in _FIGURE.finditer(item.statement))
+    return names + Counter({figure: 1 for figure in figures if figure not in names and len(figure) > 1})
+
+
+def master_index(briefs: Sequence[PageBrief]) -> str:
+    """Every page by category: title, path, summary, and the keys by which a narrow fact is found."""
+    parts = [f"# Master index\n\n{len(briefs)} pages.\n"]
+    for category, pages in by_category(briefs):
+        folder = category_folder(category)
+        parts.append(f"\n## [{label(_titled(category))}]({address(folder)}/{INDEX}.md)\n\n")
+        parts += [_line(page, page.path) for page in pages]
+    return "".join(parts)
+
+
+def category_index(category: str, briefs: Sequence[PageBrief]) -> str:
+    """The pages of one category."""
+    lines = (_line(page, page.path.partition("/")[2]) for page in _sorted(briefs))
+    return f"# {label(_titled(category))}\n\n{''.join(lines)}"
+
+
+def topic_index(briefs: Sequence[PageBrief]) -> str:
+    """Tags that several pages share, with their pages."""
+    tagged: dict[str, list[PageBrief]] = {}
+    for page in _sorted(briefs):
+        for tag in page.tags:
+            tagged.setdefault(tag, []).append(page)
+    shared = {tag: pages for tag, pages in sorted(tagged.items()) if len(pages) >= _FEWEST_OF_A_TAG}
+    parts = [f"\n## {label(tag)}\n\n{''.join(map(_entry, pages))}" for tag, pages in shared.items()]
+    return f"# Topics\n\n{len(shared)} tags that at least {_FEWEST_OF_A_TAG} pages share.\n{''.join(parts)}"
+
+
+def _entry(page: PageBrief) -> str:
+    return f"- [{label(page.title)}]({address(page.path)})\n"
+
+
+def _line(page: PageBrief, path: str) -> str:
+    keys = f" | keys: {', '.join(f'`{key}`' for key in page.keys if '`' not in key)}" if page.keys else ""
+    return f"- [{label(page.title)}]({address(path)}): {label(page.summary)}{keys}\n"
+
+
+def by_category(briefs: Iterable[PageBrief]) -> list[tuple[str, list[PageBrief]]]:
+    """Pages by category, each by title; what no category holds comes last."""
+    found: dict[str, list[PageBrief]] = {}
+    for page in _sorted(briefs):
+        found.setdefault(page.category, []).append(page)
+    return sorted(found.items(), key=lambda entry: (entry[0] == UNCLASSIFIED, entry[0]))
+
+
+def _sorted(briefs: Iterable[PageBrief]) -> list[PageBrief]:
+    return sorted(briefs, key=lambda page: (page.title.casefold(), page.id))
+
+
+def _titled(category: str) -> str:
+    return "Other notes" if category == UNCLASSIFIED else category
+
+
+def log_of(before: str, lines: Sequence[str]) -> str:
+    """The log with new lines at its end."""
+    added = "".join(f"- {line}\n" for line in lines)
+    return f"{before or _LOG_HEAD}{added}"

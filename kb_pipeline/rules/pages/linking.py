@@ -1,0 +1,101 @@
+"""Which pages lead to which: parts of one subject to each other, a page to those whose subject it names. Pure."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from kb_pipeline.records import Link, Page
+from kb_pipeline.rules.pages.sizing import Draft
+from kb_pipeline.rules.pages.topics import form_of, is_generic
+
+_MORE = re.compile(r"\s*[,:(–—]\s*|\s+(?:in|for|with|when|at|on|and why)\s+", re.IGNORECASE)
+MOST_RELATED, MOST_BACKLINKS, FEWEST_RELATED = 12, 12, 3
+_RARE = 8  # pages that share a name, at most, for it to tell them as akin
+
+
+def linked(pages: Sequence[Page], drafts: Sequence[Draft]) -> list[Page]:
+    """``pages`` (of ``drafts``, in the same order) with their links, by id.
+
+    Related are the pages of the subjects above and below, then those whose subject the items name, most named first,
+    then, up to three, those that share the rarest names; backlinks come from pages that name this one and are not
+    related already.
+    """
+    by_key = {draft.key: n for n, draft in enumerate(drafts)}
+    by_form = {
+        form_of(name): n
+        for n, draft in reversed(list(enumerate(drafts)))
+        for name in (pages[n].title, *draft.names, *(_head(name) for name in draft.names))
+        if not is_generic(name)
+    }
+    family = _family(drafts, by_key)
+    forms = [_forms(draft) for draft in drafts]
+    named = [_named(n, of_one, by_form) for n, of_one in enumerate(forms)]
+    akin = _akin(forms)
+    back: list[Counter[int]] = [Counter() for _ in pages]
+    for n, mentions in enumerate(named):
+        for other, times in mentions.items():
+            back[other][n] = times
+    found = []
+    for n, page in enumerate(pages):
+        related = list(dict.fromkeys([*family[n], *_best(named[n], pages)]))[:MOST_RELATED]
+        related += [o for o in _best(akin[n], pages) if o not in related][: max(0, FEWEST_RELATED - len(related))]
+        others = [other for other in _best(back[n], pages) if other not in related][:MOST_BACKLINKS]
+        links = {"related": _links(related, pages), "backlinks": _links(others, pages)}
+        found.append(page.model_copy(update=links))
+    return sorted(found, key=lambda page: page.id)
+
+
+def _family(drafts: Sequence[Draft], by_key: dict[str, int]) -> list[list[int]]:
+    """For each draft its nearest subject above that has a page, then those directly below it, in order."""
+    family: list[list[int]] = [[] for _ in drafts]
+    for n, draft in enumerate(drafts):
+        above = next((by_key[key] for key in reversed(draft.parents) if key in by_key), None)
+        if above is not None:
+            family[n].insert(0, above)
+            family[above].append(n)
+    return family
+
+
+def _head(title: str) -> str:
+    """What a title speaks of before it says more: ``Prefix caching, exactly`` → ``Prefix caching``."""
+    return _MORE.split(title, maxsplit=1)[0]
+
+
+def _forms(draft: Draft) -> Counter[str]:
+    items = (item for piece in draft.pieces for item in piece.items)
+    return Counter(form for item in items for form in set(map(form_of, (*item.names, *item.tags))) if form)
+
+
+def _named(n: int, forms: Counter[str], by_form: dict[str, int]) -> Counter[int]:
+    found: Counter[int] = Counter()
+    for form, times in forms.items():
+        other = by_form.get(form)
+        if other is not None and other != n:
+            found[other] += times
+    return found
+
+
+def _akin(forms: Sequence[Counter[str]]) -> list[Counter[int]]:
+    """For each page those that share names with it which few pages have, and how strongly: a name that ``n`` pages have
+    counts ``1000 / n``; one name alone is an accident."""
+    holders: dict[str, list[int]] = {}
+    for n, of_one in enumerate(forms):
+        for form in of_one:
+            holders.setdefault(form, []).append(n)
+    scores: list[Counter[int]] = [Counter() for _ in forms]
+    shared: list[Counter[int]] = [Counter() for _ in forms]
+    for pages in holders.values():
+        if 1 < len(pages) <= _RARE:
+            for a in pages:
+                for b in pages:
+                    scores[a][b] += 1000 // len(pages) if a != b else 0
+                    shared[a][b] += 1
+    return [Counter({b: s for b, s in scores[a].items() if b != a and shared[a][b] > 1}) for a in range(len(forms))]
+
+
+def _best(counted: Counter[int], pages: Sequence[Page]) -> list[int]:
+    return sorted(counted, key=lambda n: (-counted[n], pages[n].title, pages[n].id))
+
+
+def _links(numbers: Sequence[int], pages: Sequence[Page]) -> tuple[Link, ...]:
+    return tuple(Link(title=pages[n].title, path=pages[n].path) for n in numbers)

@@ -1,0 +1,83 @@
+"""Plain sentences as Markdown that any reader shows alike: names of code as code, all else to the letter. Pure."""
+
+import re
+import unicodedata
+
+_NAME = r"\.?[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*"
+_VALUE = r"(?:\[[^\]`\n]*\]|\{[^}`\n]*\}|\"[^\"`\n]*\"|'[^'`\n]*'|[\w./-]*\w)"
+_CODE = re.compile(
+    r"(?<![\w`])(?:"
+    rf"(?:await\s+)?{_NAME}\((?:[^()`\n]|\([^()`\n]*\))*\)(?:\.\w+)*"  # a call
+    rf"|--[a-z][\w-]+(?:={_VALUE})?"  # a flag
+    rf"|{_NAME}={_VALUE}"  # an argument with its value
+    rf"|{_NAME}\[(?:[\"'][^\]`\n]*[\"']|[A-Za-z]\w*(?:, ?\w+)*)\]"  # an element, a generic type
+    r"|(?:[\w.~*-]*/)+[\w.*-]+\.\w{1,5}\b"  # a path
+    r"|\*\.\w+(?:\.\w+)+"  # a wildcard
+    r"|(?:[A-Za-z_]\w*\.)*(?:_*[A-Za-z]\w*_\w+|__\w+__)(?:\.\w+)*"  # snake case
+    r"|[a-z_]\w*(?:\.[A-Za-z_]\w*)+"  # dotted
+    r"|(?<=\s)\[(?:'[^'`\n]*'|\"[^\"`\n]*\")?(?:, ?(?:'[^'`\n]*'|\"[^\"`\n]*\"))*\]"  # a list of strings
+    r")(?![\w`])"
+)
+_URL = re.compile(r"https?://[^\s<>()\[\]*\\`'\"]+[^\s<>()\[\]*\\`'\".,;:!?](?![*\\])")
+_SPAN = re.compile(r"(?<!`)(`+)(?!`)(?:.*?[^`])\1(?!`)")
+_SPECIAL = re.compile(r"([\\`*\[<]|~(?=~)|\$(?=.*\$)|(?<![^\W_])_|_(?![^\W_]))")
+_LINE_START = re.compile(r"^(?:([-+=#>|])(?=\s|$|[-=#>|])|(\d+)([.)])(?=\s))")
+_HOST = re.compile(r"(?:[a-z0-9-]+\.)+(?:com|org|io|net|dev|ai|html?)$")
+_ESCAPE = re.compile(r"\\(?=[\\`*_\[\]<>#|~$.)+=-])")
+
+
+def inline(text: str) -> str:
+    """``text`` with names of code in backticks, addresses as links, and what Markdown would read as its own escaped."""
+    text = " ".join(text.split())
+    found: list[str] = []
+    at = 0
+    for m in sorted([*_URL.finditer(text), *_CODE.finditer(text)], key=lambda m: (m.start(), -m.end())):
+        if m.start() < at:
+            continue
+        found.append(_escaped(text[at : m.start()], first=at == 0))
+        found.append(f"<{m[0]}>" if m.re is _URL else m[0] if _HOST.fullmatch(m[0]) else f"`{m[0]}`")
+        at = m.end()
+    return "".join([*found, _escaped(text[at:], first=at == 0)])
+
+
+def quoted(text: str) -> str:
+    """Markdown of a document as a quote: its code as code, all else to the letter, since a link of it may lead nowhere
+    from here."""
+    text, at, found = " ".join(text.split()), 0, []
+    for m in _SPAN.finditer(text):
+        found += [_escaped(text[at : m.start()], first=at == 0), m[0]]
+        at = m.end()
+    return "".join([*found, _escaped(text[at:], first=at == 0)])
+
+
+def _escaped(text: str, *, first: bool) -> str:
+    text = _SPECIAL.sub(r"\\\1", text)
+    return _LINE_START.sub(lambda m: f"\\{m[1]}" if m[1] else f"{m[2]}\\{m[3]}", text) if first else text
+
+
+def plain(markdown: str) -> str:
+    """What ``inline`` made its text from, but for white space."""
+    parts = re.split(r"(`[^`]*`|<https?://[^>]*>)", markdown)
+    return "".join(p[1:-1] if n % 2 else _ESCAPE.sub("", p) for n, p in enumerate(parts))
+
+
+def label(title: str) -> str:
+    """A title as the text of a link or a heading."""
+    return _SPECIAL.sub(r"\\\1", " ".join(title.split()))
+
+
+def address(path: str) -> str:
+    """A relative path as the target of a link: what would end it early is encoded, letters of any script stay."""
+    return "".join(f"%{ord(c):02X}" if c in " ()<>%\"'#?" or ord(c) < 32 else c for c in path)
+
+
+def anchor(heading: str) -> str:
+    """The anchor that code hosts give to a heading."""
+    kept = "".join(c for c in heading.lower() if c.isalnum() or c in " -_" or unicodedata.category(c).startswith("M"))
+    return kept.replace(" ", "-")
+
+
+def is_rtl(text: str) -> bool:
+    """Whether most letters of ``text`` are written from right to left."""
+    letters = [unicodedata.bidirectional(c) for c in text if c.isalpha()]
+    return sum(kind in {"R", "AL"} for kind in letters) * 2 > len(letters)

@@ -1,0 +1,210 @@
+"""A page of two hands: what the machine rendered last, what it renders now, and what a person made of it. Pure.
+
+The unit is a line, which is a sentence. Of the last rendering only hashes of lines are needed, so it need not be kept:
+a line of the file whose hash is among them is the machine's, any other a person's. A person's lines stand; where the
+machine has something new to say in the same place, that is a clash, told beside the page.
+"""
+
+import json
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from kb_pipeline.records import Clash
+from kb_pipeline.rules import ids
+from kb_pipeline.rules.pages.rendering import OURS
+
+BY_HAND = "[^by-hand]"
+_NOTE = f"{BY_HAND}: A person wrote or changed this sentence; no quote proves it."
+_MARK = re.compile(r"\[\^(kb_[0-9a-f]+)\](?!:)")
+_DEFINED = re.compile(r"^\[\^(kb_[0-9a-f]+|by-hand)\]:")
+_FIELD = re.compile(r"^([A-Za-z_][\w-]*):")
+_FENCE = "---"
+_OF_THE_MACHINE = frozenset({"id", "sources", "updated", "rendering", "status"})
+_WORDS = re.compile(r"[^\W\d_]{2}")
+_HASH = 8
+
+
+@dataclass(frozen=True)
+class Merged:
+    """The page of both: its text, lines that are a person's (those that state something), and where both changed the
+    same."""
+
+    text: str
+    by_hand: tuple[str, ...] = ()
+    clashes: tuple[Clash, ...] = ()
+
+
+def line_hashes(text: str) -> tuple[str, ...]:
+    """What is kept of a rendering: the hash of each line."""
+    return tuple(_hash(line) for line in text.splitlines())
+
+
+def is_untouched(text: str) -> bool:
+    """Whether a page is as the machine rendered it, by the hash in its front matter."""
+    front, body = split(text)
+    named = [line for line in front if line.startswith("rendering:")]
+    head = "\n".join(line for line in front if line not in named)
+    return bool(named) and named[0].partition(":")[2].strip() == ids.digest(head, body)[:16]
+
+
+def is_reviewed(text: str) -> bool:
+    """Whether a person marked the page so that changes of it are proposals."""
+    return any(re.fullmatch(r"reviewed:\s*[\"']?(?:true|yes)[\"']?\s*", line, re.IGNORECASE) for line in split(text)[0])
+
+
+def split(text: str) -> tuple[list[str], str]:
+    """The lines of the front matter, and the body."""
+    lines = text.splitlines()
+    if not lines or lines[0] != _FENCE or _FENCE not in lines[1:]:
+        return [], text
+    end = lines.index(_FENCE, 1)
+    return lines[1:end], "\n".join(lines[end + 1 :]).removeprefix("\n") + "\n" * text.endswith("\n")
+
+
+def merged(base: Collection[str], machine: str, person: str) -> Merged:
+    """The page of both hands. ``base`` are the ``line_hashes`` of the last rendering."""
+    ours, theirs = split(machine), split(person)
+    known = frozenset(base)
+    lines, clashes = _bodies(tuple(base), ours[1].splitlines(), theirs[1].splitlines(), known)
+    lines = _without_dead_marks(lines, machine)
+    by_hand = set(_persons(lines, known | set(line_hashes(machine))))
+    marked = [_marked(line) if n in by_hand else line for n, line in enumerate(lines)]
+    if by_hand and _NOTE not in marked:
+        marked += [*([] if marked and _DEFINED.match(marked[-1]) else [""]), _NOTE]
+    front = [_FENCE, *_fronts(ours[0], theirs[0], known), _FENCE, ""] if ours[0] else []
+    text = "\n".join([*front, *marked]).rstrip("\n") + "\n"
+    return Merged(text, tuple(marked[n] for n in sorted(by_hand)), tuple(clashes))
+
+
+def _hash(line: str) -> str:
+    return ids.digest(line.rstrip())[:_HASH]
+
+
+def _fronts(ours: Sequence[str], theirs: Sequence[str], known: Collection[str]) -> list[str]:
+    """Fields in the machine's order: a person's value where he changed it, fields that he added behind."""
+    changed = {_name(line): line for line in theirs if _hash(line) not in known and _name(line)}
+    own = {_name(line): line for line in ours}
+    kept = {name: line for name, line in changed.items() if name not in _OF_THE_MACHINE}
+    return [*(kept.get(name, line) for name, line in own.items()), *(kept[n] for n in kept if n not in own)]
+
+
+def _name(line: str) -> str:
+    m = _FIELD.match(line)
+    return m[1] if m else ""
+
+
+def _bodies(
+    base: Sequence[str], ours: Sequence[str], theirs: Sequence[str], known: Collection[str]
+) -> tuple[list[str], list[Clash]]:
+    """Diff3 over lines. Between lines that all three share, the side that changed is taken."""
+    mine, yours = [_hash(line) for line in ours], [_hash(line) for line in theirs]
+    lines: list[str] = []
+    clashes: list[Clash] = []
+    for b, m, p in _chunks(base, mine, yours):
+        if mine[m] == base[b] or mine[m] == yours[p]:
+            lines += theirs[p]
+        elif yours[p] == base[b]:
+            lines += ours[m]
+        else:
+            both = _both(ours[m], theirs[p], known)
+            lines += both[0]
+            clashes += both[1]
+    return lines, clashes
+
+
+def _chunks(base: Sequence[str], mine: Sequence[str], yours: Sequence[str]) -> Iterator[tuple[slice, slice, slice]]:
+    """Spans of the three that belong together: a line that all share, or what stands between two such."""
+    in_mine, in_yours = _matches(base, mine), _matches(base, yours)
+    b = m = p = 0
+    for n in [*(n for n in range(len(base)) if n in in_mine and n in in_yours), len(base)]:
+        to_m, to_p = in_mine.get(n, len(mine)), in_yours.get(n, len(yours))
+        yield slice(b, n), slice(m, to_m), slice(p, to_p)
+        yield slice(n, n + 1), slice(to_m, to_m + 1), slice(to_p, to_p + 1)
+        b, m, p = n + 1, to_m + 1, to_p + 1
+
+
+def _matches(base: Sequence[str], other: Sequence[str]) -> dict[int, int]:
+    found = SequenceMatcher(None, base, other, autojunk=False).get_matching_blocks()
+    return {block.a + k: block.b + k for block in found for k in range(block.size)}
+
+
+def _both(ours: Sequence[str], theirs: Sequence[str], known: Collection[str]) -> tuple[list[str], list[Clash]]:
+    """A span that both changed, line by line: a person's lines stand, the machine's new ones join them, and those about
+    the same item clash."""
+    edited = {mark: line for line in theirs if _hash(line) not in known for mark in _MARK.findall(line)}
+    fresh = [line for line in ours if _hash(line) not in known]
+    clashing = [line for line in fresh if edited.keys() & set(_MARK.findall(line))]
+    current = set(ours)
+    kept = [line for line in theirs if not line.strip() or _hash(line) not in known or line in current]
+    joined = [line for line in fresh if line not in clashing and line not in kept]
+    gone = [line for mark, line in edited.items() if not any(mark in _MARK.findall(mine) for mine in ours)]
+    clashes = [
+        Clash(person=(edited[mark],), machine=(line,))
+        for line in clashing
+        for mark in _MARK.findall(line)[:1]
+        if mark in edited
+    ]
+    clashes += [Clash(person=(line,), machine=()) for line in dict.fromkeys(gone) if line.strip()]
+    return _interleaved(ours, kept, joined), clashes
+
+
+def _interleaved(ours: Sequence[str], kept: Sequence[str], joined: Sequence[str]) -> list[str]:
+    """``kept`` with each of ``joined`` behind the line that it follows in ``ours``, or first."""
+    lines = list(kept)
+    at = 0
+    for line in ours:
+        if line in joined:
+            lines.insert(at, line)
+            at += 1
+        elif line.strip() and line in lines[at:]:
+            at = lines.index(line, at) + 1
+    return lines
+
+
+def _without_dead_marks(lines: Sequence[str], machine: str) -> list[str]:
+    """A person's sentences may cite items that left the page: a footnote without a foot is dropped."""
+    defined = {m[1] for line in machine.splitlines() if (m := _DEFINED.match(line))}
+    return [
+        _MARK.sub(lambda m: m[0] if m[1] in defined else "", line)
+        for line in lines
+        if not (d := _DEFINED.match(line)) or d[1] in defined or d[1] == "by-hand"
+    ]
+
+
+def _persons(lines: Sequence[str], known: Collection[str]) -> Iterator[int]:
+    """Numbers of the lines that state something in a person's words within a section of the machine's."""
+    ours, fenced = True, False
+    for n, line in enumerate(lines):
+        if line.startswith("```"):
+            fenced = not fenced
+        if line.startswith("## ") and not fenced:
+            ours = line[3:].strip() in OURS
+        if ours and not fenced and _hash(line) not in known and _WORDS.search(line) and not _is_frame(line):
+            yield n
+
+
+def _is_frame(line: str) -> bool:
+    return line.startswith(("#", "[^", "<!--"))
+
+
+def _marked(line: str) -> str:
+    return line if BY_HAND in line else f"{line.rstrip()}{BY_HAND}"
+
+
+def front_of(text: str) -> dict[str, object]:
+    """The fields of a page's front matter; a value that is no JSON is taken as text."""
+    fields: dict[str, object] = {}
+    for line in split(text)[0]:
+        name, colon, value = line.partition(":")
+        if colon and name.strip():
+            fields[name.strip()] = _value(value.strip())
+    return fields
+
+
+def _value(written: str) -> object:
+    try:
+        return json.loads(written)
+    except ValueError:
+        return written.strip("'\"")

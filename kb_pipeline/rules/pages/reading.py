@@ -1,0 +1,66 @@
+"""A page read back: which lines state something, and what each of them cites. Pure."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kb_pipeline.rules.pages.markdown import plain
+from kb_pipeline.rules.pages.merging import BY_HAND, split
+from kb_pipeline.rules.pages.rendering import BACKLINKS, OURS, RELATED, SOURCES
+
+_CITE = re.compile(r"\[\^(kb_[0-9a-f]+)\](?!:)")
+_FOOT = re.compile(r"^\[\^([\w-]+)\]:\s?(.*)$")
+_POINT = re.compile(r"^\s*(?:[-*+]|\d+\.)\s+")
+_LINK = re.compile(r"(?<!\\)\[(?:\\.|[^\[\]\\])*\]\(([^()\s]+)\)")
+_LISTS = {RELATED, BACKLINKS, SOURCES}
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a page: ``section`` is the second-level heading above it, ``ours`` whether the machine writes there.
+
+    ``kind``: ``sentence``, ``lead`` (in to a list), ``foot`` (``label`` is the footnote's), ``heading``, ``link``.
+    """
+
+    kind: str
+    text: str
+    section: str = ""
+    ours: bool = True
+    cites: tuple[str, ...] = ()
+    label: str = ""
+    by_hand: bool = False
+
+
+def read(text: str) -> Iterator[Line]:
+    """The lines of a page in order, without the front matter and blank ones."""
+    lines = [line for line in split(text)[1].splitlines() if line.strip()]
+    section, fenced = "", False
+    for n, line in enumerate(lines):
+        if line.lstrip().startswith("```"):
+            fenced = not fenced
+        if line.startswith("#") and not fenced:
+            section = line[3:].strip() if line.startswith("## ") else section
+            yield Line("heading", line.lstrip("#").strip(), section, section in OURS or not section)
+            continue
+        ours = (section in OURS or not section) and not fenced
+        foot = _FOOT.match(line)
+        if foot:
+            yield Line("foot", foot[2], section, ours, label=foot[1])
+            continue
+        following = lines[n + 1] if n + 1 < len(lines) else ""
+        lead = line.endswith(":") and not _CITE.search(line) and bool(_POINT.match(following))
+        kind = "link" if section in _LISTS else "lead" if lead else "sentence"
+        said = _POINT.sub("", _CITE.sub("", line).replace(BY_HAND, ""), count=1).strip()
+        yield Line(kind, said, section, ours, tuple(_CITE.findall(line)), by_hand=BY_HAND in line)
+
+
+def links_of(text: str) -> list[str]:
+    """Targets of the relative links of the machine's lines, without what stands behind ``#``."""
+    found = [target for line in read(text) if line.ours and not line.by_hand for target in _LINK.findall(line.text)]
+    return [target.partition("#")[0] for target in found if "://" not in target and not target.startswith("#")]
+
+
+def words_of(text: str) -> str:
+    """What a page says, as plain text: headings and sentences, without footnotes and lists of links."""
+    lines = (line for line in read(text) if line.kind in {"sentence", "lead", "heading"} and line.section not in _LISTS)
+    return "\n".join(plain(line.text) for line in lines)

@@ -1,0 +1,228 @@
+"""A page as Markdown: front matter, lead, sections by facet, history, relations, sources, a footnote a proof. Pure.
+
+One sentence stands on one line, so that a difference reads as one and an edit is told by its line. A footnote's label
+is the item's id: it stays while others come and go.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from kb_pipeline.records import Block, Citation, Facet, Item, Link, Meta, Page, Stated, Written
+from kb_pipeline.rules import ids
+from kb_pipeline.rules.pages.markdown import address, anchor, inline, is_rtl, label, quoted
+
+TITLES: Mapping[Facet, str] = {
+    "what": "What it is",
+    "how": "How it works",
+    "options": "Options",
+    "figures": "Figures",
+    "steps": "How to",
+    "tradeoffs": "Trade-offs",
+    "decisions": "Decisions",
+    "open": "Open points",
+    "changes": "What changed",
+}
+HISTORY, CONFLICTS, RELATED, BACKLINKS, SOURCES = "History", "Conflicts", "Related pages", "Named on", "Sources"
+OURS = frozenset({*TITLES.values(), HISTORY, CONFLICTS, RELATED, BACKLINKS, SOURCES})
+"""Second-level headings of the machine's sections."""
+SHOWN = 400
+"""Code points of a quote that a footnote shows; of a longer one it shows the beginning."""
+_SUMMARY, _TAGS = 200, 8
+_OPEN = "---\n"
+_ENDS = (".", "!", "?", ":", "…", "。", "！", "？", "；", "।", "؟", ")", "”", '"', "’")
+
+
+@dataclass(frozen=True)
+class Rendered:
+    """What a page is made from beside its words: its items (superseded ones too) and documents, by id, and pairs of
+    items that contradict each other."""
+
+    page: Page
+    written: Written
+    items: Mapping[str, Item]
+    metas: Mapping[str, Meta]
+    conflicts: Sequence[tuple[str, str]] = field(default=())
+
+
+def rendered(made: Rendered) -> str:
+    """The file of a page."""
+    body = _body(made)
+    return f"{_front(made, body)}\n{body}"
+
+
+def abandoned(page_id: str, title: str) -> str:
+    """What stands on a page of which no item is left, beside a person's words."""
+    head = f'id: {json.dumps(page_id)}\ntitle: {json.dumps(title, ensure_ascii=False)}\nstatus: "without sources"'
+    body = f"# {label(title)}\n\nNo source states anything on this subject any more.\n"
+    return f"{_OPEN}{head}\nrendering: {ids.digest(head, body)[:16]}\n{_OPEN}\n{body}"
+
+
+def summary_of(written: Written) -> str:
+    """The first sentence of the page, cut at a word to 200 code points."""
+    first = next(iter(_sentences(written)), None)
+    text = " ".join(first.text.split()) if first else ""
+    return text if len(text) <= _SUMMARY else f"{text[: _SUMMARY - 1].rsplit(' ', 1)[0]}…"
+
+
+def _sentences(written: Written) -> Iterator[Stated]:
+    yield from written.lead
+    for section in written.sections:
+        for block in section.blocks:
+            for point in block.points:
+                yield from point
+
+
+def cited(written: Written) -> list[str]:
+    """Ids of the items that a page states, in order, each once."""
+    return list(dict.fromkeys(key for stated in _sentences(written) for key in stated.cites))
+
+
+def _front(made: Rendered, body: str) -> str:
+    page, own = made.page, [made.items[key] for key in made.page.items]
+    tags = Counter(tag for item in own for tag in item.tags)
+    review = any(item.needs_review for item in own) or bool(made.conflicts)
+    fields: dict[str, object] = {
+        "id": page.id,
+        "title": page.title,
+        "aliases": list(page.aliases),
+        "summary": summary_of(made.written),
+        "category": page.category,
+        "tags": sorted(tags, key=lambda tag: (-tags[tag], tag))[:_TAGS],
+        "status": "in review" if review else "current",
+        "sources": sorted({c.doc_id for item in own for c in item.sources}),
+        "updated": max((item.updated_at for item in own), default=""),
+    }
+    if is_rtl(page.title):
+        fields["direction"] = "rtl"
+    lines = [f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in fields.items()]
+    head = "\n".join(lines)
+    return f"{_OPEN}{head}\nrendering: {ids.digest(head, body)[:16]}\n{_OPEN}"
+
+
+def _body(made: Rendered) -> str:
+    page = made.page
+    parts = [f"# {label(page.title)}\n"]
+    if made.written.lead:
+        parts.append(_paragraph(made.written.lead))
+    facet: Facet | None = None
+    several = len({section.heading for section in made.written.sections if section.heading}) > 0
+    for section in made.written.sections:
+        if section.facet != facet:
+            facet = section.facet
+            parts.append(f"## {TITLES[facet]}\n")
+        if section.heading and several:
+            parts.append(f"### {label(section.heading)}\n")
+        parts += [_block(block) for block in section.blocks]
+    parts += [
+        _history(made),
+        _conflicts(made),
+        _links(RELATED, page.related, page),
+        _links(BACKLINKS, page.backlinks, page),
+    ]
+    parts += [_sources(made), _footnotes(made)]
+    return "\n".join(part for part in parts if part)
+
+
+def _paragraph(sentences: Sequence[Stated]) -> str:
+    return "".join(f"{_sentence(stated)}\n" for stated in sentences)
+
+
+def _block(block: Block) -> str:
+    if block.kind == "prose":
+        return _paragraph([stated for point in block.points for stated in point])
+    lead = f"{inline(block.lead_in.rstrip(' :.…'))}:\n\n" if block.lead_in else ""
+    marks = (f"{n}." if block.kind == "steps" else "-" for n in range(1, len(block.points) + 1))
+    points = (_point(mark, point) for mark, point in zip(marks, block.points, strict=True))
+    return f"{lead}{''.join(points)}"
+
+
+def _point(mark: str, point: Sequence[Stated]) -> str:
+    indent = " " * (len(mark) + 1)
+    first, *rest = (_sentence(stated, listed=len(point) == 1) for stated in point)
+    return "".join([f"{mark} {first}\n", *(f"{indent}{line}\n" for line in rest)])
+
+
+def _sentence(stated: Stated, *, listed: bool = False) -> str:
+    text = " ".join(stated.text.split())
+    if not listed and text.endswith(":"):
+        text = f"{text[:-1]}."  # what it announced is no sentence, so it does not stand here
+    stop = "" if listed or text.endswith(_ENDS) else "."
+    follows = f" (This follows on: “{inline(stated.follows)}”)" if stated.follows else ""
+    return f"{inline(text)}{stop}{follows}{marks(stated.cites)}"
+
+
+def marks(cites: Iterable[str]) -> str:
+    """The footnotes of a sentence."""
+    return "".join(f"[^{key}]" for key in cites)
+
+
+def _history(made: Rendered) -> str:
+    lines = []
+    for key in made.page.replaced:
+        old, new = made.items[key], made.items.get(made.items[key].superseded_by or "")
+        until = f" until {old.valid_to[:10]}" if old.valid_to else ""
+        since = f"from {old.valid_from[:10]}" if old.valid_from else ""
+        when = " ".join(filter(None, (since, until.strip())))
+        now = f" Now: {inline(new.statement)}{marks([new.id])}" if new else ""
+        lines.append(f"- {f'Held {when}' if when else 'Held before'}: “{inline(old.statement)}”{marks([key])}{now}\n")
+    return f"## {HISTORY}\n\n{''.join(lines)}" if lines else ""
+
+
+def _conflicts(made: Rendered) -> str:
+    lines = []
+    for a, b in made.conflicts:
+        sides = (f"“{inline(made.items[key].statement)}”{marks([key])}" for key in (a, b))
+        lines.append(f"- {' but '.join(sides)} Both stand in the sources; `kb review` settles it.\n")
+    return f"## {CONFLICTS}\n\n{''.join(lines)}" if lines else ""
+
+
+def _links(heading: str, links: Sequence[Link], page: Page) -> str:
+    points = (f"- [{label(link.title)}]({address(_relative(link.path, page.path))})\n" for link in links)
+    return f"## {heading}\n\n{''.join(points)}" if links else ""
+
+
+def _relative(path: str, origin: str) -> str:
+    """From one page to another, both below ``kb/wiki``."""
+    folder, _, name = path.rpartition("/")
+    return name if folder == origin.rpartition("/")[0] else f"../{path}"
+
+
+def _sources(made: Rendered) -> str:
+    counted = Counter(doc for key in made.page.items for doc in {c.doc_id for c in made.items[key].sources})
+    lines = []
+    for doc in sorted(counted, key=lambda doc: (-counted[doc], doc)):
+        first = next(c for key in made.page.items for c in made.items[key].sources if c.doc_id == doc)
+        said = f"{counted[doc]} statement{'s' if counted[doc] > 1 else ''}"
+        lines.append(f"- {_document(doc)} ({first.source_type}, {first.license}): {said}\n")
+    return f"## {SOURCES}\n\n{''.join(lines)}" if lines else ""
+
+
+def _document(doc: str, place: str = "") -> str:
+    spot = f"#{address(anchor(place))}" if place else ""
+    title = f"{doc} › {place}" if place else doc
+    return f"[{label(title)}](../../normalized/{address(doc)}.md{spot})"
+
+
+def _footnotes(made: Rendered) -> str:
+    places = {key: part.place for part in made.page.parts for key in part.items}
+    shown = [*cited(made.written), *made.page.replaced]
+    shown += [made.items[key].superseded_by or "" for key in made.page.replaced]
+    shown += [key for pair in made.conflicts for key in pair]
+    keys = [key for key in dict.fromkeys(shown) if key in made.items]
+    return "".join(f"[^{key}]: {_proofs(made.items[key], places.get(key, ''), made)}\n" for key in keys)
+
+
+def _proofs(item: Item, place: str, made: Rendered) -> str:
+    proofs = [_proof(c, place if n == 0 else "", made) for n, c in enumerate(item.sources)]
+    return " Also: ".join(proofs)
+
+
+def _proof(citation: Citation, place: str, made: Rendered) -> str:
+    quote = " ".join(citation.source_span.split())
+    shown = quoted(quote[:SHOWN]) + ("…" if len(quote) > SHOWN else "")
+    meta = made.metas.get(citation.doc_id)
+    dated = f", {meta.effective_date[:10]}" if meta and meta.effective_date else ""
+    read = f", read {citation.fetched_at[:10]}"
+    return f"“{shown}” — {_document(citation.doc_id, place)}, {citation.license}{dated}{read}."

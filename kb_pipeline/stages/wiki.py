@@ -1,0 +1,163 @@
+"""The plan and its items to pages: Markdown, indexes and the log. Writes nothing itself."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import cast
+
+from kb_pipeline.engines.extractive.pages import written as plainly
+from kb_pipeline.records import Item, Material, Meta, Page, PageBrief, Record, Rendering, Written
+from kb_pipeline.rules import ids
+from kb_pipeline.rules.pages.catalogue import (
+    INDEX,
+    LOG,
+    MASTER,
+    TOPICS,
+    brief_of,
+    by_category,
+    category_index,
+    log_of,
+    master_index,
+    topic_index,
+)
+from kb_pipeline.rules.pages.merging import front_of, is_untouched, line_hashes
+from kb_pipeline.rules.pages.rendering import Rendered, abandoned, rendered
+from kb_pipeline.rules.pages.stating import settled, states_only
+from kb_pipeline.rules.taxonomy import category_folder
+from kb_pipeline.world import Changes, Inputs, Output, Previous, World
+
+_CATALOGUE = "catalogue"
+_SLICE = 200  # pages written at a time
+_BY_CATEGORY = "index/"  # begins the keys of the categories' own indexes
+
+
+def run(changes: Changes, inputs: Inputs, previous: Previous, world: World) -> Output:
+    """Write the pages of the plan whose items or plan changed, each sentence with its footnotes, and the indexes."""
+    plan = {page.id: page for page in cast(tuple[Page, ...], inputs.records("pages", "plan"))}
+    made_from = {page.id: ids.digest(page.model_dump_json()) for page in plan.values()}
+    published, touched = previous.inputs(), changes.touched["tags"]
+    affected = [
+        page
+        for page in plan.values()
+        if changes.everything or published.get(page.id) != made_from[page.id] or not touched.isdisjoint(_stated(page))
+    ]
+    known = {b.id: b for b in cast(tuple[PageBrief, ...], previous.records(_CATALOGUE)) if b.id in plan}
+    made = _Pages(inputs, previous, world, known)
+    for start in range(0, len(affected), _SLICE):
+        made.write(affected[start : start + _SLICE])
+    left = made.without([key for key in published if key.startswith("pg_") and key not in plan])
+    briefs = [made.briefs[key] for key in sorted(made.briefs)]
+    indexes = _indexes(briefs, made.log, previous)
+    return Output(
+        upserts={**made.files, **indexes},
+        deletes=frozenset(left) | {key for key in published if key.startswith(_BY_CATEGORY) and key not in indexes},
+        inputs={page.id: made_from[page.id] for page in affected if page.id not in made.late},
+        kept=len(plan) - len(affected),
+        warnings=tuple(made.warnings),
+        details={"pages": len(plan), "written": len(made.files)},
+    )
+
+
+def _stated(page: Page) -> set[str]:
+    return {*page.items, *page.replaced, *(key for pair in page.conflicts for key in pair)}
+
+
+@dataclass
+class _Pages:
+    """Pages as they are made: files and lines of the catalogue by id, and what the log has to tell."""
+
+    inputs: Inputs
+    previous: Previous
+    world: World
+    briefs: dict[str, PageBrief]
+    files: dict[str, tuple[Record, ...]] = field(default_factory=dict)
+    log: list[str] = field(default_factory=list)
+    late: set[str] = field(default_factory=set)
+    warnings: list[str] = field(default_factory=list)
+
+    def write(self, pages: Sequence[Page]) -> None:
+        """Write ``pages`` side by side. One that the engine cannot write now keeps its last text, as long as that is
+        true; else its items' statements stand there. It is tried again when the stage runs next."""
+        found = [_items(page, self.inputs) for page in pages]
+        materials = [_material(page, items) for page, items in zip(pages, found, strict=True)]
+        written = self.world.engine.write_page(materials)
+        for page, items, material, text in zip(pages, found, materials, written, strict=True):
+            if isinstance(text, Exception):
+                self.late.add(page.id)
+                self.warnings.append(f"page '{page.title}' waits for its writer: {text}")
+                if self._still_true(page, items):
+                    continue
+                text = plainly(material)
+            self._keep(page, items, settled(text, material, plainly))
+
+    def _keep(self, page: Page, items: Mapping[str, Item], written: Written) -> None:
+        docs = {c.doc_id for item in items.values() for c in item.sources}
+        metas = {doc: cast(Meta, found[0]) for doc in docs if (found := self.inputs.records("normalized", doc))}
+        text = rendered(Rendered(page, written, items, metas, page.conflicts))
+        self._tell(page, text)
+        self.files[page.id] = (Rendering(id=page.id, path=page.path, text=text, base=line_hashes(text)),)
+        self.briefs[page.id] = brief_of(page, written, items)
+
+    def _tell(self, page: Page, text: str) -> None:
+        """A line of the log, where the page is new, moved or says something else."""
+        before = self._before(page.id)
+        where = f"`{page.path}` ({page.title}), {len(page.items)} statements"
+        if before is None:
+            self.log.append(f"{self._now()} created {where}")
+        elif before.path != page.path:
+            self.log.append(f"{self._now()} moved `{before.path}` to {where}")
+        elif front_of(before.text).get("rendering") != front_of(text).get("rendering"):
+            self.log.append(f"{self._now()} rewritten {where}")
+
+    def without(self, keys: Sequence[str]) -> list[str]:
+        """The pages of ``keys`` that can go. On one that a person wrote in, his words stay and the machine's go."""
+        gone = []
+        for key in keys:
+            before = self._before(key)
+            path = before.path if before else key
+            if before is None or is_untouched(before.text):
+                gone.append(key)
+                self.log.append(f"{self._now()} removed `{path}`")
+            else:
+                title = str(front_of(before.text).get("title", path))
+                self.files[key] = (Rendering(id=key, path=path, text=abandoned(key, title)),)
+        return gone
+
+    def _still_true(self, page: Page, items: Mapping[str, Item]) -> bool:
+        before = self._before(page.id)
+        return before is not None and before.path == page.path and states_only(before.text, items.values())
+
+    def _before(self, key: str) -> Rendering | None:
+        records = self.previous.records(key)
+        return cast(Rendering, records[0]) if records else None
+
+    def _now(self) -> str:
+        return self.world.clock.now().strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _items(page: Page, inputs: Inputs) -> dict[str, Item]:
+    """The items that a page states, by id, and what replaced those of its history."""
+    found: dict[str, Item] = {}
+    for key in sorted(_stated(page)):
+        found.update((key, cast(Item, record)) for record in inputs.records("tags", key))
+    heirs = {found[key].superseded_by for key in page.replaced if key in found} - found.keys() - {None}
+    found.update((str(key), cast(Item, record)) for key in heirs for record in inputs.records("tags", str(key)))
+    return found
+
+
+def _material(page: Page, items: Mapping[str, Item]) -> Material:
+    parts = tuple((part.heading, tuple(items[key] for key in part.items)) for part in page.parts)
+    return Material(title=page.title, aliases=page.aliases, category=page.category, parts=parts)
+
+
+def _indexes(briefs: Sequence[PageBrief], lines: Sequence[str], previous: Previous) -> dict[str, tuple[Record, ...]]:
+    """The catalogue, as records and as pages to read, and the log."""
+    before = previous.records(LOG)
+    texts = {MASTER: master_index(briefs), TOPICS: topic_index(briefs)}
+    if lines or not before:
+        texts[LOG] = log_of(cast(Rendering, before[0]).text if before else "", lines)
+    files = {name: (name, text) for name, text in texts.items()}
+    for category, pages in by_category(briefs):
+        folder = category_folder(category)
+        files[f"{_BY_CATEGORY}{folder}"] = (f"{folder}/{INDEX}", category_index(category, pages))
+    rendered_ = {key: (Rendering(id=key, path=f"{path}.md", text=text),) for key, (path, text) in files.items()}
+    return {_CATALOGUE: tuple(briefs), **rendered_}
