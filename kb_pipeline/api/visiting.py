@@ -13,9 +13,12 @@ from functools import cached_property
 
 from kb_pipeline.api import browsing
 from kb_pipeline.api.access import TYPING, allowed
+from kb_pipeline.api.answering import Tell
 from kb_pipeline.api.knowledge_base import KnowledgeBase
+from kb_pipeline.api.looking_up import Looked
 from kb_pipeline.errors import NotFound, StoreError
 from kb_pipeline.records import (
+    Answer,
     Contents,
     DocumentLine,
     DocumentPart,
@@ -27,13 +30,16 @@ from kb_pipeline.records import (
     Principal,
     Project,
     Query,
+    Record,
     Role,
     Scope,
     SearchResult,
     SourceView,
     Standing,
+    ToolResult,
     UserKind,
     Verification,
+    Way,
 )
 from kb_pipeline.rules import grounding, visibility
 
@@ -41,6 +47,10 @@ LOCAL = Principal(name="local", role="admin")
 """Whoever sits at this machine."""
 _LOG = logging.getLogger(__name__)
 _PLACES = 20
+
+
+def silent(kind: str, record: Record) -> None:
+    """Hear of what comes, and say nothing."""
 
 
 @dataclass
@@ -86,6 +96,33 @@ class Visitor:
         with self._noted(TYPING if typing else "search", query, project) as told:
             found = self.seen.search(query, k=k, scope=scope, project=project)
             told.hits = len(found.hits)
+            return found
+
+    def ask(
+        self,
+        question: str,
+        *,
+        scope: Scope | None = None,
+        project: str | None = None,
+        way: Way = "auto",
+        keep: bool = False,
+        fresh: bool = False,
+        tell: Tell = silent,
+    ) -> Answer:
+        """The answer to ``question``, or that it is not in the knowledge base; to ``keep`` it takes an editor. Raises
+        as ``KnowledgeBase.ask``."""
+        if keep:
+            self.require("editor")
+        with self._noted("ask", question, project) as told:
+            found = self.seen.ask(question, scope=scope, project=project, way=way, keep=keep, fresh=fresh, tell=tell)
+            told.hits, told.answered, told.calls = len(found.evidence), found.answered, found.calls
+            return found
+
+    def look_up(self, tool: Looked, query: str = "", *, k: int = 10, project: str | None = None) -> ToolResult:
+        """What one tool finds, without a model. Raises as ``KnowledgeBase.look_up``."""
+        with self._noted(tool, query, project) as told:
+            found = self.seen.look_up(tool, query, k=k, project=project)
+            told.hits = len(found.evidence)
             return found
 
     def item(self, name: str) -> ItemView:
