@@ -14,6 +14,7 @@ from kb_pipeline.api.session import Session
 from kb_pipeline.errors import KbError, NotFound
 from kb_pipeline.records import UNCLASSIFIED, Conflict, HumanDecision, Item, Review
 from kb_pipeline.records.curation import Action
+from kb_pipeline.rules import people
 from kb_pipeline.rules.edits import FIELDS, settled
 from kb_pipeline.store.people import decisions, keep, rewrite
 
@@ -85,19 +86,17 @@ class Curating(Session):
         with self.kb.locked():
             standing = Standing(self._run())
             key = item_id if item_id in standing.clusters else _alias(standing, item_id)
-            drafts = standing.drafts(key)
-            names = {key, item_id, *drafts}
-            lines = [line for line in standing.people if line.action in {"hide", "retire"}]
-            lines = [line for line in lines if not names.isdisjoint((*line.left, *line.items))]
+            names = {key, item_id, *standing.drafts(key)} & people.marks(standing.people).keys()
             item = standing.item(key)
             if item is not None and "status" in item.edited:
                 rewrite(self.kb, key, lambda item: settled(item, "status", "machine"))
-            elif not lines:
+            elif not names:
                 raise NotFound("nobody hid or retired it.", where=item_id, cure="See `kb show` for its status.")
-            if lines:
-                left = tuple(sorted({*drafts, *(draft for line in lines for draft in line.left)}))
-                items = tuple(sorted({key, item_id, *(i for line in lines for i in line.items)}))
-                self._record(standing, "keep", items=items, left=left, reason="restored")
+            if names:
+                lines = [line for line in standing.people if not names.isdisjoint((*line.left, *line.items))]
+                left = {draft for line in lines if not line.right for draft in line.left}
+                items = {name for line in lines if not line.right for name in line.items}
+                self._record(standing, "keep", items=tuple(sorted(items)), left=tuple(sorted(left)), reason="restored")
 
     def _record(self, standing: Standing, action: Action, **parts: Any) -> None:
         line = HumanDecision(at=_at(standing, self.world.clock.now()), action=action, **parts)

@@ -51,22 +51,22 @@ def _decision(line: HumanDecision, left: str, right: str) -> DedupDecision:
 def set_aside(lines: Iterable[HumanDecision], groups: Sequence[Sequence[str]]) -> dict[int, Aside]:
     """Which of ``groups`` (of draft hashes) a person took out of everything live: any of whose drafts is so marked,
     since what says the same is the same."""
-    marked = {name: aside for name, aside in _marks(lines).items() if aside}
+    marked = marks(lines)
     found: dict[int, Aside] = {}
     for at, group in enumerate(groups) if marked else ():
-        marks = {marked[name] for draft in group for name in (draft, item_id(draft)) if name in marked}
-        if marks:
-            found[at] = min(marks)  # hidden before retired
+        here = {marked[name] for draft in group for name in (draft, item_id(draft)) if name in marked}
+        if here:
+            found[at] = min(here)  # hidden before retired
     return found
 
 
-def _marks(lines: Iterable[HumanDecision]) -> dict[str, Aside]:
-    """What was said last of each draft, and of each id, which stands for the draft that it was made from: of what no
+def marks(lines: Iterable[HumanDecision]) -> dict[str, Aside]:
+    """The drafts that are set aside, and the ids, each of which stands for the draft that it was made from: of what no
     document states just now the id is all that is known."""
     marked: dict[str, Aside] = {}
     for line in ordered(line for line in lines if not line.right and line.action in _ASIDE):
         marked.update(dict.fromkeys((*line.left, *line.items), _ASIDE[line.action]))
-    return marked
+    return {name: aside for name, aside in marked.items() if aside}
 
 
 def seen(lines: Iterable[HumanDecision]) -> frozenset[str]:
