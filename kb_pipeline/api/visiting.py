@@ -16,7 +16,7 @@ from kb_pipeline.api.access import TYPING, allowed
 from kb_pipeline.api.answering import Tell
 from kb_pipeline.api.knowledge_base import KnowledgeBase
 from kb_pipeline.api.looking_up import Looked
-from kb_pipeline.errors import NotFound, StoreError
+from kb_pipeline.errors import KbError, NotFound, StoreError
 from kb_pipeline.records import (
     Answer,
     Contents,
@@ -79,6 +79,14 @@ class Visitor:
     def require(self, role: Role) -> None:
         """Raise ``Forbidden`` where the principal has less than ``role``."""
         allowed(self.principal, role)
+
+    def require_model(self, name: str | None) -> None:
+        """Raise ``KbError`` (code ``usage``) where ``name`` is given and another one answers questions here."""
+        endpoint, engine = self.base.settings.endpoint, self.base.world.engine.name
+        answers = endpoint.model_of("answer") if endpoint and engine != "extractive" else engine
+        if name and name != answers:
+            cure = "Leave it out, or name that one."
+            raise KbError(f"'{name}' does not answer here, '{answers}' does.", where="model", cure=cure, code="usage")
 
     # --- asking --------------------------------------------------------------------------------------------------
 

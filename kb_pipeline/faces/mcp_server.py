@@ -22,19 +22,21 @@ from kb_pipeline.api.door import Door
 from kb_pipeline.api.visiting import Visitor
 from kb_pipeline.errors import KbError
 from kb_pipeline.records import (
+    Answer,
     DocumentPart,
     ItemView,
     Projects,
     Scope,
     SearchResult,
     Sources,
+    ToolResult,
     Verification,
 )
 
 INSTRUCTIONS = """Proven knowledge of this team: every item is backed by a verbatim quote from a document.
-Begin with search (words, a question, or an exact token such as an error code). get_item shows the proof of a hit whose
-id begins with kb_, get_document the text around it. Before you quote, verify_quote. What is not found here is not known
-here: say so rather than guess."""
+ask answers a question with citations. To look for yourself, begin with search (words, a question, or an exact token
+such as an error code). get_item shows the proof of a hit whose id begins with kb_, get_document the text around it.
+Before you quote, verify_quote. What is not found here is not known here: say so rather than guess."""
 TOKEN = "KB_TOKEN"  # noqa: S105 - the name of a variable
 PART = 12_000
 """Characters of a document that one call returns at most."""
@@ -69,6 +71,22 @@ class Tools:
 
     def __init__(self, admit: Admit) -> None:
         self._admit = admit
+
+    def ask(
+        self,
+        ctx: Context,
+        query: Annotated[str, Field(min_length=1, max_length=2000, description="A question in plain words.")],
+        project: Project = None,
+        paths: Paths = None,
+        model: Annotated[str | None, Field(max_length=200, description="Refuse unless this one answers.")] = None,
+    ) -> Answer:
+        """Answer a question in sentences that each cite verified evidence, or say that it is not in the knowledge base.
+
+        The only tool that may ask a model, where the knowledge base has one.
+        """
+        visitor = self._admit(ctx)
+        visitor.require_model(model)
+        return visitor.ask(query, scope=scope(paths), project=project)
 
     def search(
         self,
@@ -117,15 +135,43 @@ class Tools:
         """The projects that searches can be scoped to, and their sources."""
         return Projects(projects=tuple(self._admit(ctx).projects()))
 
+    def recent_changes(
+        self,
+        ctx: Context,
+        since: Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}", max_length=20, description="Such as 2026-11-30.")],
+        k: Annotated[int, Field(ge=1, le=100)] = 20,
+    ) -> ToolResult:
+        """What was added, merged, superseded, edited or retired since a day, the latest first."""
+        return self._admit(ctx).look_up("recent_changes", since, k=k)
+
+    def who_knows(
+        self, ctx: Context, topic: Query, k: Annotated[int, Field(ge=1, le=20)] = 5, project: Project = None
+    ) -> ToolResult:
+        """People who wrote, or answer for, what is known of a topic."""
+        return self._admit(ctx).look_up("who_knows", topic, k=k, project=project)
+
+    def conflicts(
+        self,
+        ctx: Context,
+        topic: Annotated[str, Field(max_length=2000, description="Words; empty for all.")] = "",
+        k: Annotated[int, Field(ge=1, le=100)] = 20,
+    ) -> ToolResult:
+        """Items that disagree with each other, with no evidence of which is right."""
+        return self._admit(ctx).look_up("conflicts", topic, k=k)
+
     def all(self) -> list[Callable[..., Any]]:
         """Every tool, in the order in which agents should read them."""
         return [
+            self.ask,
             self.search,
             self.get_item,
             self.get_document,
             self.verify_quote,
             self.list_sources,
             self.list_projects,
+            self.recent_changes,
+            self.who_knows,
+            self.conflicts,
         ]
 
 

@@ -9,9 +9,13 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from kb_pipeline.api.visiting import Visitor
+from kb_pipeline.errors import KbError
+from kb_pipeline.faces.web import streams
 from kb_pipeline.faces.web.openapi import description
-from kb_pipeline.faces.web.operations import OPERATIONS, Operation
-from kb_pipeline.faces.web.problems import usage
+from kb_pipeline.faces.web.operations import OPERATIONS, Operation, checked
+from kb_pipeline.faces.web.problems import problem, usage
+from kb_pipeline.records import Record
 
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -33,11 +37,28 @@ def handler(operation: Operation) -> Handler:
     async def handle(request: Request) -> Response:
         given = await given_by(request, operation)
         visitor = request.state.visitor
+        if operation.streams and streams.wanted(request):
+            return streams.response(_told(operation, visitor, checked(operation.parameters, given)))
         return Response(
             await anyio.to_thread.run_sync(operation.carry_out, visitor, given), media_type="application/json"
         )
 
     return handle
+
+
+def _told(operation: Operation, visitor: Visitor, given: Record) -> streams.Work:
+    """The work of a streamed operation: what it tells, then the answer, or the problem in its place."""
+
+    def work(say: streams.Say) -> None:
+        def tell(kind: str, record: Record) -> None:
+            say(kind, record.model_dump_json())
+
+        try:
+            say("answer", operation.run(visitor, given, tell).model_dump_json())
+        except KbError as error:
+            say("problem", problem(error).model_dump_json())
+
+    return work
 
 
 async def given_by(request: Request, operation: Operation) -> dict[str, Any]:

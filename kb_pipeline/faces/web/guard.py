@@ -31,7 +31,7 @@ _OPEN = ("/healthz", "/static/", "/login")
 """What anybody may see."""
 _FACES: Mapping[str, tuple[str, UserKind]] = {"/api/": ("api", "automation"), "/mcp": ("mcp", "agent")}
 _UPLOADS = "/inbox"
-_STREAMS = ("/api/ask", "/inbox/events", "/mcp")
+_STREAMS = ("/api/ask", "/answer", "/inbox/events", "/mcp")
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self';"

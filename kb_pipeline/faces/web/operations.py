@@ -7,9 +7,11 @@ from typing import Any, Literal, TypeVar, get_origin
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from kb_pipeline.api.visiting import Visitor
+from kb_pipeline.api.answering import Tell
+from kb_pipeline.api.visiting import Visitor, silent
 from kb_pipeline.faces.web.problems import usage
 from kb_pipeline.records import (
+    Answer,
     Contents,
     DocumentLine,
     DocumentView,
@@ -23,7 +25,9 @@ from kb_pipeline.records import (
     Scope,
     SearchResult,
     SourceView,
+    ToolResult,
     Verification,
+    Way,
 )
 
 Method = Literal["GET", "POST"]
@@ -83,6 +87,32 @@ class Verifying(Record):
     document: str = Field("", max_length=1000)
 
 
+class Asking(Record):
+    """A question, and where its answer may come from."""
+
+    question: str = Field(min_length=1, max_length=2000)
+    project: str | None = Field(None, max_length=100, description="Only the sources of this project.")
+    source: tuple[str, ...] = Field((), max_length=50, description="Only these sources.")
+    way: Way = Field("auto", description="How what answers it is found.")
+    keep: bool = Field(False, description="File the answer in the wiki, as derived; takes an editor.")
+    fresh: bool = Field(False, description="Answer anew, even where an answer was kept.")
+
+
+class Looking(Record):
+    """What to look up: words, and how much of it."""
+
+    query: str = Field("", max_length=2000)
+    k: int = Field(10, ge=1, le=100)
+    project: str | None = Field(None, max_length=100)
+
+
+class Since(Record):
+    """From when on: a day or a time in UTC."""
+
+    since: str = Field(min_length=10, max_length=20, pattern=r"^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}:\d{2}Z)?$")
+    k: int = Field(50, ge=1, le=500)
+
+
 @dataclass(frozen=True)
 class Operation:
     """``run`` with ``parameters`` gives an ``answer``; names in braces in ``path`` are parameters too."""
@@ -92,7 +122,7 @@ class Operation:
     name: str
     parameters: type[Record]
     answer: Any
-    run: Callable[[Visitor, Any], Any]
+    run: Callable[..., Any]
     summary: str
     streams: bool = False
 
@@ -135,7 +165,34 @@ def _verify(visitor: Visitor, given: Verifying) -> Verification:
     return visitor.verify_quote(given.quote, given.document)
 
 
+def ask(visitor: Visitor, given: Asking, tell: Tell = silent) -> Answer:
+    """The answer to a question, told as it comes."""
+    scope = Scope(sources=given.source)
+    return visitor.ask(
+        given.question,
+        scope=scope,
+        project=given.project,
+        way=given.way,
+        keep=given.keep,
+        fresh=given.fresh,
+        tell=tell,
+    )
+
+
+ASK = Operation(
+    "POST",
+    "/api/ask",
+    "ask",
+    Asking,
+    Answer,
+    ask,
+    "An answer whose every sentence cites what carries it, or that it is not in the knowledge base. Accepting"
+    " text/event-stream, the plan, each look-up and each sentence are told as they come.",
+    streams=True,
+)
+
 OPERATIONS: tuple[Operation, ...] = (
+    ASK,
     Operation("GET", "/api/me", "me", Nothing, Principal, lambda v, _: v.principal, "Whom this token stands for."),
     Operation("GET", "/api/search", "search", Searching, SearchResult, _search, "The best hits for a query."),
     Operation("GET", "/api/items", "list_items", Browsing, Listing, _listing, "Active items, the newest first."),
@@ -181,6 +238,33 @@ OPERATIONS: tuple[Operation, ...] = (
         lambda v, _: v.evaluations(),
         "Every evaluation, oldest first.",
     ),
+    Operation(
+        "GET",
+        "/api/who-knows",
+        "who_knows",
+        Looking,
+        ToolResult,
+        lambda v, p: v.look_up("who_knows", p.query, k=p.k, project=p.project),
+        "Who wrote or answers for what is known of a subject.",
+    ),
+    Operation(
+        "GET",
+        "/api/conflicts",
+        "conflicts",
+        Looking,
+        ToolResult,
+        lambda v, p: v.look_up("conflicts", p.query, k=p.k, project=p.project),
+        "Items that disagree, those about the words first.",
+    ),
+    Operation(
+        "GET",
+        "/api/changes",
+        "recent_changes",
+        Since,
+        ToolResult,
+        lambda v, p: v.look_up("recent_changes", p.since, k=p.k),
+        "What happened to items since a day, the latest first.",
+    ),
     Operation("GET", "/api/status", "status", Nothing, Overview, lambda v, _: v.status(), "The state of everything."),
 )
-"""Every operation of the API but ``ask``, which also streams."""
+"""Every operation of the API; ``ask`` streams too."""

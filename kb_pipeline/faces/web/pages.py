@@ -21,10 +21,10 @@ from kb_pipeline import __version__
 from kb_pipeline.api.visiting import Visitor
 from kb_pipeline.errors import KbError
 from kb_pipeline.faces.plotting import line_chart
-from kb_pipeline.faces.web import markdown
-from kb_pipeline.faces.web.operations import Browsing, Searching, checked
+from kb_pipeline.faces.web import markdown, streams
+from kb_pipeline.faces.web.operations import Asking, Browsing, Searching, ask, checked
 from kb_pipeline.faces.web.problems import problem
-from kb_pipeline.records import EvalResult
+from kb_pipeline.records import EvalResult, Evidence, Record, Sentence
 
 FOLDER = Path(__file__).parents[1] / "pages"
 NAVIGATION = (("/", "Search"), ("/browse", "Browse"), ("/sources", "Sources"), ("/evaluation", "Evaluation"))
@@ -40,6 +40,13 @@ def document_url(doc_id: str, at: int | None = None, item: str = "") -> str:
     return f"/documents/{quote(doc_id)}{where}{f'#at-{item}' if item else ''}"
 
 
+def evidence_url(found: Evidence) -> str:
+    """The page of what an answer cites."""
+    if found.kind == "item":
+        return f"/items/{quote(found.ref)}"
+    return document_url(found.doc_id, found.start) if found.doc_id else ""
+
+
 def _environment() -> Environment:
     found = Environment(
         loader=FileSystemLoader(FOLDER / "templates"),
@@ -48,7 +55,12 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters |= {"document_url": document_url, "day": lambda text: (text or "")[:10], "query": urlencode}
+    found.filters |= {
+        "evidence_url": evidence_url,
+        "document_url": document_url,
+        "day": lambda text: (text or "")[:10],
+        "query": urlencode,
+    }
     found.globals |= {"navigation": NAVIGATION, "version": __version__}
     return found
 
@@ -92,13 +104,46 @@ def home(visitor: Visitor, _: Request) -> Shown:
 
 def search(visitor: Visitor, request: Request) -> Shown:
     """Hits for a query."""
-    given = {name: text for name, text in request.query_params.items() if text and name != "part"}
+    given = {name: text for name, text in request.query_params.items() if text and name not in {"part", "ask"}}
     if not given.get("q", "").strip():
         return "home.html", {"contents": visitor.contents(), "projects": visitor.projects()}
     asked = checked(Searching, given | {n: (given[n],) for n in ("source", "category") if n in given})
     look = partial(visitor.search, typing=bool(request.query_params.get("part")))
     found = look(asked.q, k=asked.k, scope=asked.scope(), project=asked.project)
-    return "search.html", {"found": found, "asked": asked, "projects": visitor.projects()}
+    answering = bool(request.query_params.get("ask"))
+    return "search.html", {"found": found, "asked": asked, "projects": visitor.projects(), "answering": answering}
+
+
+def answer(visitor: Visitor, request: Request) -> Shown:
+    """The answer to a question, for who runs no script."""
+    given = _asked(request)
+    return "answer.html", {"answer": ask(visitor, given), "projects": visitor.projects()}
+
+
+def _asked(request: Request) -> Asking:
+    given = {"question": request.query_params.get("q", "")}
+    if request.query_params.get("project"):
+        given["project"] = request.query_params["project"]
+    return checked(Asking, given)
+
+
+async def answer_events(request: Request) -> Response:
+    """The same, told as it comes: each sentence once it is verified, then the whole with its citations."""
+    given, visitor = _asked(request), request.state.visitor
+
+    def work(say: streams.Say) -> None:
+        def tell(_: str, record: Record) -> None:
+            if isinstance(record, Sentence):
+                say("sentence", record.text)
+
+        try:
+            found = ask(visitor, given, tell)
+        except KbError as error:
+            say("answer", _TEMPLATES.get_template("failed.html").render(problem=problem(error)))
+        else:
+            say("answer", _TEMPLATES.get_template("said.html").render(answer=found))
+
+    return streams.response(work)
 
 
 def item(visitor: Visitor, request: Request) -> Shown:
@@ -155,6 +200,7 @@ def routes() -> list[BaseRoute]:
     table: tuple[tuple[str, View], ...] = (
         ("/", home),
         ("/search", search),
+        ("/answer", answer),
         ("/items/{id}", item),
         ("/documents/{id:path}", document),
         ("/browse", browse),
@@ -162,4 +208,5 @@ def routes() -> list[BaseRoute]:
         ("/sources/{source}", source),
         ("/evaluation", evaluation),
     )
-    return [Route(path, page(view), methods=["GET"]) for path, view in table]
+    shown: list[BaseRoute] = [Route(path, page(view), methods=["GET"]) for path, view in table]
+    return [*shown, Route("/answer/events", answer_events, methods=["GET"])]

@@ -27,7 +27,7 @@ const results = $("#results");
 let asked = null;
 
 async function look() {
-  const words = new URLSearchParams(new FormData(form));
+  const words = new URLSearchParams([...new FormData(form)].filter(([, value]) => value));
   if (asked) asked.abort();
   if (input.value.trim().length < 2) {
     if (location.pathname === "/") results.replaceChildren();
@@ -40,6 +40,7 @@ async function look() {
       results.innerHTML = await reply.text();
       history.replaceState(null, "", `/search?${words}`);
       $(".start")?.remove();
+      $("#answer")?.remove();
     }
   } catch (error) {
     if (error.name !== "AbortError") throw error;
@@ -55,6 +56,37 @@ if (form && results) {
   input.addEventListener("input", soon);
   $$("select", form).forEach((select) => select.addEventListener("change", look));
   input.setSelectionRange?.(input.value.length, input.value.length);
+}
+
+// --- answers as they come -------------------------------------------------------------------------------------------
+
+const answer = $("#answer");
+if (answer) {
+  const heading = document.createElement("h2");
+  heading.className = "dots";
+  heading.textContent = "Looking it up";
+  answer.replaceChildren(heading);
+  const events = new EventSource(answer.dataset.events);
+  const done = () => {
+    events.close();
+    answer.setAttribute("aria-busy", "false");
+  };
+  events.addEventListener("sentence", (event) => {
+    const said = document.createElement("p");
+    said.className = "said";
+    said.textContent = event.data;
+    answer.append(said);
+  });
+  events.addEventListener("answer", (event) => {
+    answer.innerHTML = event.data;
+    answer.classList.toggle("silent", !$(".said", answer));
+    done();
+  });
+  events.addEventListener("error", () => {
+    heading.className = "";
+    heading.textContent = "The connection was lost";
+    done();
+  });
 }
 
 // --- keys ----------------------------------------------------------------------------------------------------------
