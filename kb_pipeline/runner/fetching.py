@@ -3,10 +3,13 @@
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import PurePosixPath
 
 from kb_pipeline.errors import KbError, SourceUnavailable
 from kb_pipeline.records import Fetched, RawEntry, Source, StageReport
 from kb_pipeline.rules import ids
+from kb_pipeline.rules.written import HUMAN
 from kb_pipeline.runner.context import Run, Stamp
 from kb_pipeline.sources import kinds
 from kb_pipeline.stages import PIPELINE, raw
@@ -116,7 +119,8 @@ class _Visit:
         after = raw.entry(fetched, before, self.source, self.run.world.clock.now())
         if fetched.stat:
             self.stats[fetched.path] = fetched.stat
-        path = f"raw/{self.source.id}/{fetched.path}"
+        path = next(iter(old.outputs), "") if old else ""
+        path = path or self._free(fetched.path)
         group = Group(
             key=fetched.path,
             input=after.sha256,
@@ -131,6 +135,25 @@ class _Visit:
             self.changed += 1
         self.groups.append(group)
         self.size += len(fetched.content or b"")
+
+    def _free(self, name: str) -> str:
+        """Where a new original goes below ``kb/``: by its name, unless what stands there still is a file where it needs
+        a folder, or a folder where it is a file (``a.txt`` became ``a.txt/b.txt``)."""
+        path, kb = PurePosixPath("raw", self.source.id, name), self.run.kb.folder
+        blocked = path in self._folders or (kb / path).is_dir()
+        if blocked or any(parent in self._files or (kb / parent).is_file() for parent in path.parents):
+            path = PurePosixPath("raw", self.source.id, f"{ids.digest(name)[:12]}-{path.name}")
+        self._files.add(path)
+        self._folders.update(path.parents)
+        return str(path)
+
+    @cached_property
+    def _files(self) -> set[PurePosixPath]:
+        return {PurePosixPath(path) for entry in self.manifest.live() for path in entry.outputs}
+
+    @cached_property
+    def _folders(self) -> set[PurePosixPath]:
+        return {parent for path in self._files for parent in path.parents}
 
     def commit(self) -> None:
         """Publish what was read so far."""
@@ -185,5 +208,5 @@ def hide(run: Run, also: frozenset[str] = frozenset()) -> None:
             for source in run.kb.sources("raw")
             for entry in run.kb.manifest("raw", source)
             if not entry.live
-        }
+        } | {entry.key for entry in run.kb.manifest("normalized", HUMAN) if not entry.live}
         run.world.index.mask(also | gone)
