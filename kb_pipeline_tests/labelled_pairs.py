@@ -75,7 +75,14 @@ def interval(count: int, of: int) -> tuple[float, float]:
 
 
 def _read(name: str) -> list[Labelled]:
-    return [Labelled(**json.loads(line)) for line in (SAMPLES / name).read_text(encoding="utf-8").splitlines()]
+    return [_labelled(json.loads(line)) for line in (SAMPLES / name).read_text(encoding="utf-8").splitlines()]
+
+
+def _labelled(row: dict[str, Any]) -> Labelled:
+    """A line of either file; the held one says ``same`` only, so a version there may as well be superseded."""
+    kind = "entity swap" if row["kind"] == "entity" else row["kind"]
+    label = row.get("label") or ("merge" if row["same"] else "keep_both")
+    return Labelled(kind, label, row["a"], row["b"])
 
 
 def _outcome(labelled: Labelled, cosine: float, candidate: float) -> Outcome:

@@ -33,6 +33,7 @@ _TIMES = words("before after while when if")
 _NO_ADVERBS = words(
     "only apply supply reply family assembly anomaly multiply rely early july italy daily weekly monthly yearly hourly"
 )
+_PLACED = words("in on at for with by from to as through via into onto using per within during until")
 _MOST_FRONT = 7  # content words that a phrase at the front without a comma may have
 
 
@@ -57,7 +58,7 @@ def _straightened(sentence: Sentence) -> Iterator[Sentence]:
         return
     comma = next((at for at, w in enumerate(sentence) if w.surface in (",", ";")), 0)
     if comma and not _listed(sentence, comma):
-        yield _carried(sentence, comma)
+        yield from _placed(sentence[comma + 1 :], sentence[:comma])
         return
     yield sentence
     clause = sentence[0].surface in _CLAUSES or sentence[0].stem in _CLAUSES
@@ -69,7 +70,7 @@ def _straightened(sentence: Sentence) -> Iterator[Sentence]:
         split = bool(sentence[at - 1].stem) and next_word not in BREAKS and next_word != "of"
         split = split and (not sentence[0].stem or next_word in DETERMINERS)
         if front and split and sentence[0].surface not in _EITHER_WAY:
-            yield _carried(sentence, at)
+            yield (*sentence[at:], *sentence[:at])
 
 
 def _leads(sentence: Sentence) -> bool:
@@ -82,8 +83,13 @@ def _listed(sentence: Sentence, comma: int) -> bool:
     return ("and" in after[:3] or "or" in after[:3]) and "," in after
 
 
-def _carried(sentence: Sentence, at: int) -> Sentence:
-    return (*sentence[at + (sentence[at].surface in (",", ";")) :], *sentence[:at])
+def _placed(rest: Sentence, front: Sentence) -> Iterator[Sentence]:
+    """``rest`` with ``front`` at its end, and before each phrase in it that begins with a preposition."""
+    yield (*rest, *front)
+    clause = front[0].surface in _CLAUSES or front[0].stem in _CLAUSES
+    for at in range(1, 0 if clause else len(rest)):
+        if rest[at].surface in _PLACED and stems(rest[:at]):
+            yield (*rest[:at], *front, *rest[at:])
 
 
 def actives(sentence: Sentence, agents: frozenset[str]) -> Iterator[Sentence]:

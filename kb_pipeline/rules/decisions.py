@@ -11,6 +11,7 @@ So a merge by rule needs every content word accounted for (``roles.same_words``)
 from kb_pipeline.records import Pair, Verdict
 from kb_pipeline.rules.guards import CONTRADICTING, one_thing
 from kb_pipeline.rules.order import Newer
+from kb_pipeline.rules.phrases import SYNONYMS
 from kb_pipeline.rules.roles import same_words
 
 MERGE = 0.82
@@ -47,8 +48,11 @@ def rule(pair: Pair, newer: Newer | None, same_document: bool) -> Verdict | None
     """
     if pair.guard:
         return _guarded(pair, newer, same_document)
-    if score(pair.cosine, pair.ratio) >= MERGE and same_words(pair.a.statement, pair.b.statement):
-        return Verdict(decision="merge", reason="the same content words in the same roles, and no guard fired")
+    if score(pair.cosine, pair.ratio) >= MERGE:
+        if same_words(pair.a.statement, pair.b.statement):
+            return Verdict(decision="merge", reason="the same content words in the same roles, and no guard fired")
+        if same_words(pair.a.statement, pair.b.statement, SYNONYMS):
+            return Verdict(decision="merge", reason="only synonyms differ, in the same roles, and no guard fired")
     if pair.cosine < ASK:
         return Verdict(decision="keep_both", reason="alike, but not near enough to be one fact")
     return None
@@ -66,6 +70,15 @@ def adopted(verdict: Verdict, pair: Pair) -> Verdict:
         reason = f"{DISAGREE}: {verdict.reason}"
         return Verdict(decision="keep_both", reason=reason, needs_review=True)
     return verdict.model_copy(update={"newer": "a" if a > b else "b"})
+
+
+def respected(verdict: Verdict) -> Verdict:
+    """A verdict on a pair of which a person wrote one side by hand: whether it goes into another item, or gives way to
+    one, is a person's to say."""
+    if verdict.decision == "keep_both":
+        return verdict
+    reason = f"one of them was written by hand, so a person decides ({verdict.decision}: {verdict.reason})"
+    return Verdict(decision="keep_both", reason=reason, needs_review=True)
 
 
 def _guarded(pair: Pair, newer: Newer | None, same_document: bool) -> Verdict:

@@ -9,6 +9,7 @@ import re
 
 from kb_pipeline.records import Side
 from kb_pipeline.rules.ids import canonical
+from kb_pipeline.rules.measures import plain
 from kb_pipeline.rules.numbers import antonyms, differs, negated, quantities, versions
 from kb_pipeline.rules.wording import Difference, content, difference
 from kb_pipeline.rules.words import words
@@ -30,8 +31,8 @@ def fired(a: Side, b: Side) -> str:
     """The first guard that fires, or ``""``: ``numbers``, ``versions``, ``units``, ``negation``, ``antonyms``,
     ``scope``, ``entities``, ``context``."""
     x, y = a.statement, b.statement
-    if guard := differs(x, y):
-        return guard
+    if guard := differs(plain(x), plain(y)):
+        return differs(x, y) or guard  # named by what stands there: ``10 minutes`` and ``10 seconds`` differ in units
     if negated(x) != negated(y):
         return "negation"
     if antonyms(x, y):

@@ -20,12 +20,13 @@ _UNDENIED = r"(?<!not )(?<!n't )"
 # out. ``#`` at the end asks for a number next, ``!`` in front for no negation before: ``need not`` is not ``must not``.
 _PHRASES = """
 at_least | at least | no fewer/less than | not less than | a minimum of#
-at_most | at most | no more than | not more than | a/the maximum of# | up to#
+at_most | at most | no more than | not more than | no longer/later/larger/greater/higher than#
+at_most | a/the maximum of# | up to# | is/are limited/capped/restricted to/at#
 up_to | up to
 more_than | more/greater/larger/longer/higher/bigger than# | in excess of# | rises/rise/goes/climbs/is above/over#
 more_than | above# | exceeds/exceed/exceeding#
 less_than | less/fewer/smaller/shorter/lower than# | falls/fall/drops/drop/goes/is below# | below#
-when | as soon as | every/each time | in case
+when | as soon as | every/each time | in case | in the event that
 before | prior to
 after | subsequent to
 because | because of | due to | owing to | as a result of | on account of
@@ -42,10 +43,38 @@ could not | couldn't
 must not | mustn't
 should not | shouldn't
 must | !has/have/had/need/needs to | !is/are/be required/obliged to
-and | as well as
+and | as well as | in addition to | along/together with
 such | for example/instance
 several | a number of
 simultaneously | at the same time
+immediately | right away | at once | straight away
+manually | by hand
+newest | most recent | latest
+regularly | on a regular basis
+causes | leads/lead/led to | results/result/resulted in | gives/give/gave rise to
+usually | in most cases | as a rule
+always | at all times
+often | in many cases
+stop | shut/shuts down
+number | how many | the number of
+username | user name
+filename | file name
+timeout | time-out
+login | log-in | sign-in
+backup | back-up
+website | web site
+dataset | data set
+lifespan | life span
+runtime | run time | run-time
+codebase | code base
+except | apart from | except for | other than | with the exception of
+about | regarding | concerning | with respect/regard to
+equals | is/are equal to
+is | is/are located/situated
+the | the process/presence/use of
+of | of/for a period of#
+email | e-mail
+per_day | on a daily basis
 regardless | irrespective | no matter
 enabled | turned/switched on
 disabled | turned/switched off
@@ -146,6 +175,15 @@ tell told
 think thought
 throw threw thrown
 use usage utilize utilise
+program programme
+license licence
+practice practise
+gray grey
+catalog catalogue
+fiber fibre
+center centre
+liter litre
+meter metre
 understand understood
 win won
 write wrote written
@@ -178,62 +216,112 @@ typescript ts
 
 # Words that say the same in technical prose, in nearly every sentence; no word stands in two rows.
 _SYNONYMS = """
-run execute
-use employ
-begin start commence launch
-show demonstrate display
-delete remove erase eliminate
-reduce lower decrease cut diminish
-increase raise elevate rise grow
-fast quick rapid
-quickly rapidly
-big large
-mainly chiefly primarily mostly principally
-need require
-allow permit let
-keep retain preserve
-contain hold include comprise
-answer respond reply
-send transmit dispatch
-stop halt
-fix repair
-buy purchase
-construct assemble
-create generate produce
-change modify alter
+accelerate speed hasten
+achieve reach attain
 add introduce
-fetch pull retrieve
-get obtain receive
-limit cap restrict
-choose select pick
-cause trigger
-help assist
-forbid prohibit disallow
-reject refuse
-verify check validate
-examine inspect
-combine merge
-divide split partition
-convert transform turn
-call invoke
-set configure
-finish complete end
-improve enhance
-store save write
+additional extra further
+advantage benefit
+alert notify inform
+allow permit let enable
+almost nearly
+amount quantity
+answer respond reply
+assign allocate
+attempt try
 automatically automated
-separate distinct
-crucial essential vital
+avoid prevent
+begin start commence launch initiate
+big large
+bigger larger
+build construct assemble
+buy purchase
+calculate compute
+call invoke
+cause trigger
+change modify alter adjust
 cheap inexpensive
+check verify validate confirm
+choose select pick
+collect gather
+combine merge unite
+company firm
+completely fully entirely totally
+connect link associate tie
+contain include comprise hold
+convert transform turn
 costly expensive
-difficult hard
-easy simple
-further additional extra
-wrong incorrect
+count number
+create generate produce make
+crucial essential vital
+delete remove erase eliminate discard purge
+depend rely
+describe explain
+detect discover
+difficult hard challenging
 directory folder
-staff employee
-physician doctor
+disease illness
+distinct separate
+divide split partition
+doctor physician
+drawback disadvantage
 drug medication medicine
-illness disease
+easy simple straightforward
+ensure guarantee
+enough sufficient adequate
+evaluate assess
+exactly precisely
+establish founded
+examine inspect analyse analyze investigate
+exceed surpass
+fast quick rapid swift
+faster quicker
+faulty defective
+fetch pull retrieve
+finish complete end conclude
+fix repair
+forbid prohibit disallow ban
+get obtain receive acquire
+give provide offer supply
+goal aim objective
+gradually progressively
+handle process
+happen occur arise
+help assist aid
+higher greater
+idle inactive
+image picture photo
+immediately instantly promptly
+improve enhance
+increase raise elevate rise grow climb
+issue problem
+job task
+keep retain preserve maintain store save write persist
+limit cap restrict constrain
+main primary principal
+mainly chiefly primarily mostly principally predominantly largely
+method technique approach
+monitor track
+need require necessary mandatory obligatory compulsory take
+oldest earliest
+outcome result
+own possess
+previous prior
+quickly rapidly swiftly
+reduce lower decrease cut diminish fall decline
+refuse reject
+replace substitute
+reside live
+run execute perform conduct operate
+send transmit dispatch
+separately individually independently
+set configure
+show demonstrate display reveal indicate
+simultaneously concurrently
+spread distribute
+staff employee personnel
+stop halt terminate cease
+use employ leverage consume
+wrong incorrect
 """
 
 

@@ -7,10 +7,10 @@ import re
 from functools import lru_cache
 
 # "nor" is left out: it always stands beside another negation that is counted.
+_BOUND = r"(?:more|less|fewer|later|earlier|longer|larger|greater|higher) than\b"  # ``no more than 5`` denies nothing
 _NEGATION = re.compile(
-    r"\b(?:not(?! only\b| (?:more|less|fewer) than\b)|cannot|never|without|neither|none|nobody|nothing|nowhere"
-    r"|no(?![.\w-]| (?:more|less|fewer|later|earlier) than\b)|lacks?|lacked|lacking|unable|fail(?:s|ed|ing)? to"
-    r"|non(?=-[a-z]))\b|n['’]t\b",
+    rf"\b(?:not(?! only\b| {_BOUND})|cannot|never|without|neither|none|nobody|nothing|nowhere|no(?![.\w-]| {_BOUND})"
+    r"|lacks?|lacked|lacking|unable|fail(?:s|ed|ing)? to|non(?=-[a-z]))\b|n['’]t\b",
     re.IGNORECASE,
 )
 

@@ -58,7 +58,8 @@ def _sentence(text: str, alike: Mapping[str, str] | None) -> Sentence:
 
 
 def _personal(sentence: Sentence) -> bool:
-    return bool(sentence) and sentence[0].surface in ("we", "you", "one")
+    """Whether somebody does it whom a passive would leave out."""
+    return any(w.surface in ("we", "you") for w in sentence)
 
 
 def _agents(sentence: Sentence) -> bool:
@@ -141,7 +142,7 @@ def _heads(sentence: Sentence, start: int, end: int) -> bool:
     before = sentence[start - 1] if start else None
     if sentence[end].surface in _NOMINAL:
         return True
-    return before.surface in DETERMINERS if before else end - start == 1
+    return before.surface in DETERMINERS | BE if before else end - start == 1
 
 
 def _adjacent(sentence: Sentence, compound: tuple[str, ...]) -> bool:

@@ -14,6 +14,7 @@ from functools import lru_cache
 
 import Stemmer
 
+from kb_pipeline.rules.measures import plain
 from kb_pipeline.rules.numbers import WRITTEN
 from kb_pipeline.rules.phrases import FORMS, folded
 from kb_pipeline.rules.words import FUNCTION_WORDS, words
@@ -79,6 +80,8 @@ other
 same
 """)
 _TOKEN = re.compile(r"(?<!\w)--?[A-Za-z][\w-]*|\d+(?:[.,:]\d+)+|\w+(?:[.+#/_']\w+)*(?:\+\+|#)?|%|[,;]")
+_ISE = re.compile(r"(?<=\w{4})is(?=(?:e|es|ed|ing|ation|ations)$)")
+_BRITISH = re.compile(r"(?<=\w{3})our(?=(?:s|ed|ing|al|ally)?$)")
 _NAME = re.compile(r"[_./#+\d]|[a-z][A-Z]")
 _STEMMER = Stemmer.Stemmer("english")
 _DROPPED = FUNCTION_WORDS | words("even get gets got getting become becomes one s t thus namely using , ;")
@@ -141,7 +144,7 @@ def _stems(text: str, alike: Mapping[str, str] | None) -> tuple[str, ...]:
 @lru_cache(maxsize=1 << 14)
 def read(text: str) -> tuple[Word, ...]:
     """The words and commas of ``text`` in order, phrases of one meaning folded."""
-    joined = folded(unicodedata.normalize("NFKC", text).replace("\u2019", "'"))
+    joined = folded(plain(unicodedata.normalize("NFKC", text).replace("\u2019", "'")))
     found, led = [], False
     for at, surface in enumerate(_TOKEN.findall(joined)):
         stem = _stem(surface, at)
@@ -168,5 +171,6 @@ def _stem(word: str, position: int) -> str:
         return low.replace(",", "")
     if _NAME.search(word):
         return low  # ``parse_url`` and ``parse_urls`` are two names
+    low = _BRITISH.sub("or", _ISE.sub("iz", low))
     stem: str = WRITTEN.get(low) or _STEMMER.stemWord(FORMS.get(low, low))
     return stem

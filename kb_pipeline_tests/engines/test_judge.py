@@ -16,12 +16,6 @@ def pair(a: str, b: str, cosine: float = 0.95, ratio: float = 0.9, guard: str = 
     return Pair(a=Side(statement=a), b=Side(statement=b), cosine=cosine, ratio=ratio, guard=guard)
 
 
-def test_synonyms_in_the_same_roles_merge() -> None:
-    """Words of one row of the table count as the same, once the two are close enough."""
-    a, b = "Redis runs commands on one thread.", "Redis executes commands on one thread."
-    assert [v.decision for v in judge_pairs([pair(a, b), pair(a, b, cosine=0.89)])] == ["merge", "keep_both"]
-
-
 def test_what_cannot_be_accounted_for_is_kept_and_shown_where_close() -> None:
     """Another word keeps two items apart: for review above the threshold, silently below."""
     a, b = "The drug reduced pain in men.", "The drug reduced pain in women."
