@@ -214,7 +214,7 @@ def test_build_reports_figures_and_is_strict_when_told(cli: Cli) -> None:
     report = cli.build()
     assert report.keys() >= {"documents", "stages", "engine", "files_written", "generation", "live", "warnings"}
     assert report["documents"] == {"seen": 3, "changed": 1, "unchanged": 2, "deleted": 0, "failed": 1}
-    stages = ["raw", "normalized", "chunks", "atomic_items", "dedup", "tags", "index", "eval", "live"]
+    stages = ["raw", "normalized", "chunks", "atomic_items", "dedup", "tags", "pages", "wiki", "index", "eval", "live"]
     assert list(report["stages"]) == stages
     assert all(stage.keys() >= {"made", "kept", "rejected", "seconds"} for stage in report["stages"].values())
     assert all(isinstance(stage["made"], int) for stage in report["stages"].values())
