@@ -9,7 +9,7 @@ cuts such a tail off. Losing all of it costs time only.
 import fcntl
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,6 +53,11 @@ class _Segment:
         rows = np.memmap(rows_file, dtype="<f4", mode="r", shape=(count, dim)) if count else np.empty((0, dim), "<f4")
         identity = (status.st_ino, status.st_size, len(data))
         return cls(keys_file, identity, rows, halves[order, 0], halves[order, 1], order)
+
+    def named(self) -> list[bytes]:
+        """The keys, in no order."""
+        halves = np.stack([self.heads, self.tails], axis=1).astype("<u8")
+        return [row.tobytes() for row in halves]
 
     @staticmethod
     def identify(keys_file: Path) -> tuple[int, int, int]:
@@ -102,6 +107,22 @@ class VectorCache:
             fresh = {key: i for i, key in enumerate(keys) if not found[i]}
             rows = np.ascontiguousarray(vectors[list(fresh.values())], dtype="<f4")
             self._append(list(fresh), rows)
+
+    def retain(self, keys: Collection[bytes]) -> int:
+        """Forget every vector but those of ``keys``; how many went. Readers find the rest throughout, or compute it."""
+        with self._guard, _reporting("written", self._folder), self._writing():
+            self._refresh()
+            kept = sorted({key for segment in self._segments for key in segment.named()}.intersection(keys))
+            before = sum(segment.count for segment in self._segments)
+            if len(kept) == before:
+                return 0
+            vectors, _ = self.get(kept)
+            for segment in self._segments:
+                segment.keys_file.unlink(missing_ok=True)
+                segment.keys_file.with_suffix(".rows").unlink(missing_ok=True)
+            self._segments = []
+            self._append(kept, np.ascontiguousarray(vectors, dtype="<f4"))
+            return before - len(kept)
 
     def __len__(self) -> int:
         with self._guard, _reporting("read", self._folder):

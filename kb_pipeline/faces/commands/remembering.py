@@ -1,9 +1,10 @@
-"""Commands of memory: history."""
+"""Commands of memory: history, purge."""
 
 from typing import Annotated
 
 import typer
 
+from kb_pipeline.errors import KbError
 from kb_pipeline.faces.commands.options import Json, Root, opened, print_json
 
 app = typer.Typer()
@@ -23,3 +24,31 @@ def history(
 
     found = opened(root).history(item)
     print_json([event.model_dump(mode="json") for event in found]) if as_json else remembering.story(found)
+
+
+@app.command()
+def purge(
+    document: Annotated[str, typer.Argument(metavar="DOC", help="A document: source/path.")],
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    back: Annotated[bool, typer.Option("--readmit", help="Let a purged document be read again instead.")] = False,
+    root: Root = None,
+    as_json: Json = False,
+) -> None:
+    """Erase a document and every trace of its words, for good: history and kept versions included.
+
+    Example: kb purge notes/jane.md --yes
+    """
+    from kb_pipeline.faces.rendering import remembering
+
+    base = opened(root)
+    if back:
+        readmitted = base.readmit(document)
+        told = "is read again by the next build" if readmitted else "was not purged"
+        print_json({"readmitted": readmitted}) if as_json else typer.echo(f"{document} {told}.")
+        return
+    if not yes and not typer.confirm(f"Erase {document} and all that is known from it alone, for good?"):
+        raise KbError("nothing was erased.", where=document, cure="Confirm, or pass --yes.", code="usage")
+    report = base.purge(document)
+    print_json(report) if as_json else remembering.purged(report)
+    if report.residue:
+        raise typer.Exit(1)

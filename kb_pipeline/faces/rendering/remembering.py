@@ -1,4 +1,4 @@
-"""What one who looks back sees: the story of an item. Formats records, decides nothing."""
+"""What one who looks back sees: the story of an item, what a purge erased. Formats records, decides nothing."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from rich.text import Text
 
 from kb_pipeline.faces.rendering.console import OUT
-from kb_pipeline.records import Event
+from kb_pipeline.records import Event, PurgeReport
 
 _SHOWN = ("statement", "detail", "context", "status", "primary_category", "tags", "confidence", "note", "item_type")
 _LONGEST = 160
@@ -44,3 +44,15 @@ def _value(values: Mapping[str, Any], name: str) -> str:
 
 def _short(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
+def purged(report: PurgeReport) -> None:
+    """What was erased, and what is left to do."""
+    OUT.print(f"{report.doc_id} is erased, and will not be read again.")
+    for name, count in report.erased.items():
+        OUT.print(f"    {count:6} {name}")
+    for warning in report.warnings:
+        OUT.print(Text(f"warning    {warning}", style="yellow"))
+    for path in report.residue:
+        OUT.print(Text(f"left       kb/{path} still holds words of it: look at it.", style="red"))
+    OUT.print("Commits made before still hold it: rewriting them is up to you (git filter-repo).")

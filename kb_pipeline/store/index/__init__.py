@@ -90,13 +90,14 @@ class LocalIndex:
         added = _part(rows, vectors, vectored, self._stamp.dim)
         with self._writing():
             opened = self._open(base) if base else None
-            return self._write(opened if opened and self._fits(opened) else None, added, keys(deletes))
+            base = opened.name if opened and self._fits(opened) else None
+            stamp = self._stamp.model_copy(update={"base": base})
+            return self._write(opened if base else None, added, keys(deletes), stamp)
 
-    def _write(self, base: Generation | None, added: writing.Part, gone: Keys) -> str:
+    def _write(self, base: Generation | None, added: writing.Part, gone: Keys, stamp: Manifest) -> str:
         generations.collect(self._folder, generations.names(self._folder))
         name = generations.following(self._folder)
         temporary = self._folder / f"{generations.TEMPORARY}{name}"
-        stamp = self._stamp.model_copy(update={"base": base.name if base else None})
         try:
             temporary.mkdir()
             manifest = writing.write(temporary, name, stamp, base, added, gone)
@@ -180,6 +181,28 @@ class LocalIndex:
         if known != data and (docs or known is not None):
             with self._writing():
                 files.replace(path, data)
+
+    def expunge(self, docs: frozenset[str]) -> None:
+        """Write the live generation and the candidate anew, from nothing, without the words and names of ``docs``, and
+        remove all others: no byte of them is left in any."""
+        with self._writing():
+            whole = [name for name in {self.live(), self.candidate()} if name and not self.damage(name)]
+            live, pinned = self.live(), self.pinned()
+            taken = {name: self._without(docs, self._open(name)) for name in sorted(whole)}
+            if live in taken:
+                generations.point(self._folder, taken[live])
+            if pinned and live in taken and pinned[0] == live:
+                pin = [taken[live], taken.get(pinned[1], pinned[1])]
+                files.replace(self._folder / generations.PIN, json.dumps(pin).encode())
+            generations.collect(self._folder, taken.values())
+
+    def _without(self, docs: frozenset[str], opened: Generation) -> str:
+        """A copy of a generation as readers see it while ``docs`` are masked; continued as the original would be."""
+        seen = LocalSnapshot(opened, self._masked() | docs, opened.manifest.embedder).everything()
+        vectors, found = opened.exact(opened.positions(keys([row.id for row in seen])))
+        made_by = {"embedder": opened.manifest.embedder, "dim": opened.manifest.dim}
+        stamp = self._stamp.model_copy(update=made_by)
+        return self._write(None, _part(seen, vectors[found], found.tolist(), stamp.dim), keys(()), stamp)
 
     @contextmanager
     def snapshot(self, generation: str | None = None) -> Iterator[LocalSnapshot]:

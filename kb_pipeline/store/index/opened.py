@@ -15,6 +15,7 @@ from kb_pipeline.errors import KbError, NotFound
 from kb_pipeline.store.index import generations, rows, scan
 from kb_pipeline.store.index.lexical import PASSAGE, PASSAGES, UNITS, Lexicon
 from kb_pipeline.store.index.scan import Flags, Positions
+from kb_pipeline.world import Vectors
 
 SEGMENTS, WORDS, DEAD = "seg", "lex", "dead"
 
@@ -93,6 +94,16 @@ class Generation:
             return parts[0]
         table = pa.concat_tables(parts) if parts else rows.SCHEMA.empty_table()
         return table.take(pa.array(np.argsort(np.argsort(segments, kind="stable"), kind="stable")))
+
+    def exact(self, positions: Positions) -> tuple[Vectors, Flags]:
+        """The vectors of the rows at these positions ``(n, dim)``, and which of them have one."""
+        vectors = np.zeros((len(positions), self.manifest.dim), np.float32)
+        found = np.zeros(len(positions), np.bool_)
+        for block in self.blocks:
+            here = (positions >= block.first) & (positions < block.first + len(block.exact))
+            vectors[here] = block.exact[positions[here] - block.first]
+            found |= here
+        return vectors, found
 
     @cached_property
     def _ids(self) -> npt.NDArray[np.object_]:

@@ -78,13 +78,17 @@ class LocalSnapshot:
         if known is None:
             if len(self._cards) >= _SCOPES:
                 self._cards.clear()
-            known = self._cards[scope] = list(reading.cards(self._all, self._allowed(scope)))
+            known = self._cards[scope] = reading.cards(self._all, self._allowed(scope))
         return known
 
     def read(self, ref: str) -> list[Row]:
         """The passages of one document in order, or the one row of a page; empty where it may not be seen."""
         positions = reading.parts(self._all, self._visible, ref)
         return [self._shown(row) for row in rows.to_rows(self._all.take(positions))]
+
+    def everything(self) -> list[Row]:
+        """Every live row."""
+        return rows.to_rows(self._table)
 
     def passages(self, ids: Sequence[str]) -> dict[str, str]:
         """The chunk row in which each row begins, in its first document; ids that stand in none are left out."""
