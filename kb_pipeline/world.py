@@ -268,6 +268,10 @@ class Index(Protocol):
     def mask(self, docs: frozenset[str]) -> None:
         """Hide these documents in every retained generation, from the next request on."""
 
+    def expunge(self, docs: frozenset[str]) -> None:
+        """Leave no word and no name of these documents in any generation: write what is live, and the candidate, anew
+        without them and remove all others."""
+
     def snapshot(self, generation: str | None = None) -> AbstractContextManager[Snapshot]:
         """Pin a generation (the live one by default). Raises ``NotFound`` where there is none."""
 
