@@ -55,7 +55,7 @@ class Options(Record):
     eval_items: int = Field(100, ge=0)
     eval_floor_recall10: float = Field(0.7, ge=0, le=1)
     eval_tolerance: float = Field(0.05, ge=0, le=1)
-    eval_answers: int = Field(20, ge=0)
+    eval_answers: int = Field(10, ge=0)
     eval_model_answers: int = Field(0, ge=0)
     rerank: Literal["off", "heuristic", "engine"] = "heuristic"
     half_lives: Mapping[SourceType, Annotated[int, Field(ge=1)]] = Field(default_factory=dict, validate_default=True)

@@ -81,18 +81,18 @@ class Answering(Remembering):
         )
 
     def _briefing(self, scope: Scope, project: str) -> Briefing:
+        """What a planner sees: of each source what it is good at, told by the titles of its documents."""
+        with self.world.index.snapshot() as snapshot:
+            titles: dict[str, dict[str, None]] = {}
+            for card in snapshot.cards(Scope()):
+                titles.setdefault(card.ref.partition("/")[0], {})[card.title] = None
         cards = tuple(
-            SourceCard(id=s.id, type=s.type, documents=self.kb.count("normalized", s.id), about=self._about(s.id))
+            SourceCard(id=s.id, type=s.type, documents=self.kb.count("normalized", s.id), about=about[:_ABOUT])
             for s in self.settings.sources
             if not scope.sources or s.id in scope.sources
+            for about in (", ".join(titles.get(s.id, {})),)
         )
         return Briefing(today=self.world.clock.now().date().isoformat(), project=project, sources=cards)
-
-    def _about(self, source: str) -> str:
-        """What a source is good at: the titles of its documents, as far as they fit."""
-        with self.world.index.snapshot() as snapshot:
-            titles = dict.fromkeys(card.title for card in snapshot.cards(Scope(sources=(source,))))
-        return ", ".join(titles)[:_ABOUT]
 
     def _in_conflict(self) -> list[Conflict]:
         entry = self.kb.manifest("dedup").get("conflicts")

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from kb_pipeline.records import Card, Evidence, Hit, Row, Scope
+from kb_pipeline.records import Card, Evidence, Hit, Row
 from kb_pipeline.settings import Options
 from kb_pipeline.world import Snapshot
 
@@ -85,10 +85,10 @@ def shown(found: Evidence) -> Evidence:
 
 
 def titled(found: Sequence[Evidence], snapshot: Snapshot) -> list[Evidence]:
-    """The evidence with the titles of its documents, which items do not carry."""
-    wanted = {e.doc_id for e in found if not e.title}
-    titles = {card.ref: card.title for card in snapshot.cards(Scope()) if card.ref in wanted} if wanted else {}
-    return [e if e.title else e.model_copy(update={"title": titles.get(e.doc_id, "")}) for e in found]
+    """The evidence with the titles of its documents, which items do not carry but the passages they stand in do."""
+    homes = snapshot.passages([e.ref for e in found if not e.title])
+    titles = {row.id: row.title for row in snapshot.rows(sorted(set(homes.values())))}
+    return [e if e.title else e.model_copy(update={"title": titles.get(homes.get(e.ref, ""), "")}) for e in found]
 
 
 def fitting(found: Sequence[Evidence]) -> tuple[tuple[Evidence, ...], int]:

@@ -14,7 +14,8 @@ from kb_pipeline.rules.fusion import Ranked, Scores
 from kb_pipeline.world import Snapshot, World
 
 PASSAGE = "chunk"
-UNITS = ("item", "page", "burst")
+UNITS = ("item", "burst")
+"""What is looked for where no kind is asked for. A page says again what its items say, so it comes only on demand."""
 
 RARE_IDF = 4.0
 """A pasted token of this inverse document frequency or more is rare."""

@@ -22,6 +22,7 @@ from kb_pipeline.records.answers import (
 )
 from kb_pipeline.records.browsing import (
     Contents,
+    Deposited,
     DocumentLine,
     DocumentPart,
     Listed,
@@ -49,7 +50,7 @@ from kb_pipeline.records.documents import (
     Taxonomy,
 )
 from kb_pipeline.records.drafts import Chunk, Draft, Extraction, Reject
-from kb_pipeline.records.evaluation import EvalResult, Question, Rank
+from kb_pipeline.records.evaluation import EvalResult, Question, Rank, Trial
 from kb_pipeline.records.history import (
     CategoryWidth,
     Cause,
@@ -124,6 +125,7 @@ __all__ = [
     "DeadLink",
     "Decision",
     "DedupDecision",
+    "Deposited",
     "Document",
     "DocumentLine",
     "DocumentPart",
@@ -211,6 +213,7 @@ __all__ = [
     "Tool",
     "ToolCall",
     "ToolResult",
+    "Trial",
     "Usage",
     "UserKind",
     "Verdict",

@@ -34,10 +34,28 @@ class Rank(Record):
     rank: int | None
 
 
+class Trial(Record):
+    """One gold question answered: what was ``cited`` (refs), how many sentences ``passed`` the verifier or were
+    ``dropped``, and what it cost. ``expected`` is empty for a hard negative, ``about`` the item it was made from."""
+
+    question: str
+    style: str
+    expected: str
+    about: str
+    answered: bool
+    cited: tuple[str, ...] = ()
+    documents: tuple[str, ...] = ()
+    passed: int = 0
+    dropped: int = 0
+    calls: int = 0
+    ms: float = 0.0
+
+
 class EvalResult(Record):
     """One line of ``kb/eval/results.jsonl``. ``metrics`` maps a slice (``all``, ``style:nl``, ``source:notes``,
     ``human``) to measures (``recall@10``, ``mrr``, ``ndcg@10``, ``n``). ``common`` holds the measures of this
-    generation (``candidate``) and of the live one (``live``) over the questions that both can answer."""
+    generation (``candidate``) and of the live one (``live``) over the questions that both can answer. ``answers`` maps
+    a way of answering to its measures (``rules.trials``), ``spent`` to what a question cost."""
 
     schema_version: int = SCHEMA_VERSION
     generation: str
@@ -47,3 +65,5 @@ class EvalResult(Record):
     metrics: Mapping[str, Mapping[str, float]]
     compared_with: str | None = None
     common: Mapping[str, Mapping[str, float]] = Field(default_factory=dict)
+    answers: Mapping[str, Mapping[str, float]] = Field(default_factory=dict)
+    spent: Mapping[str, Mapping[str, float]] = Field(default_factory=dict)

@@ -6,7 +6,19 @@ from typing import Any, Literal, cast
 
 from kb_pipeline.convert import converter_versions
 from kb_pipeline.records import Chunk, Extraction, Record
-from kb_pipeline.stages import atomic_items, chunks, dedup, eval, index, live, normalized, raw, tags  # noqa: A004
+from kb_pipeline.stages import (
+    atomic_items,
+    chunks,
+    dedup,
+    eval,  # noqa: A004
+    index,
+    live,
+    normalized,
+    pages,
+    raw,
+    tags,
+    wiki,
+)
 from kb_pipeline.world import Index
 
 
@@ -97,10 +109,24 @@ _ROWS = (
         facts=("embedder", "taxonomy"),
     ),
     Stage(
+        "pages",
+        pages.run,
+        "whole",
+        needs=("tags", "chunks", "normalized", "dedup"),
+        facts=("taxonomy",),
+    ),
+    Stage(
+        "wiki",
+        wiki.run,
+        "whole",
+        needs=("pages", "tags", "normalized"),
+        tasks=("write_page",),
+    ),
+    Stage(
         "index",
         index.run,
         "whole",
-        needs=("tags", "chunks", "normalized"),
+        needs=("tags", "wiki", "chunks", "normalized"),
         modules=("kb_pipeline.rules.analyser",),
         options=("embed_chunks",),
         facts=("embedder",),
@@ -112,8 +138,8 @@ _ROWS = (
         eval.run,
         "whole",
         needs=("index", "tags"),
-        tasks=("questions",),
-        options=("eval_items",),
+        tasks=("questions", "plan", "answer", "select"),
+        options=("eval_items", "eval_answers", "eval_model_answers", "answer_threshold", "rerank"),
         facts=("embedder",),
         watches=("eval/human_gold.jsonl",),
     ),

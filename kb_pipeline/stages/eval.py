@@ -4,19 +4,24 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import cast
 
 from kb_pipeline.query.search import search
-from kb_pipeline.records import EvalResult, Item, Question, Rank, Scope
+from kb_pipeline.query.trials import tried
+from kb_pipeline.records import EvalResult, Item, Question, Rank, Scope, Trial, Way
 from kb_pipeline.rules import ids
 from kb_pipeline.rules.metrics import measures
 from kb_pipeline.rules.numbers import supported
+from kb_pipeline.rules.trials import HARD, answer_measures, costs
 from kb_pipeline.world import Changes, Inputs, Output, Previous, World
 
 DEPTH = 10
+READABLE = 2_000
+"""Passages up to which the catalogue is tried too; putting the cards of more in order takes longer than an edit may."""
 _NEIGHBOURS = 5
 _ITEMS = Scope(kinds=("item",))
 
 
 def run(changes: Changes, inputs: Inputs, previous: Previous, world: World) -> Output:
-    """Evaluate the candidate generation on gold questions: recall, MRR and nDCG, by style and by source."""
+    """Evaluate the candidate generation on gold questions: recall, MRR and nDCG by style and by source, and how well a
+    sample of them is answered, both ways."""
     generation = world.index.candidate()
     if generation is None:
         return Output(warnings=("there is no generation to evaluate.",))
@@ -25,6 +30,7 @@ def run(changes: Changes, inputs: Inputs, previous: Previous, world: World) -> O
     human = cast(tuple[Question, ...], previous.records("human_gold"))
     asked = [q for q in (*gold, *human) if q.question and q.expected_item_id]
     ranks = {q.id: Rank(generation=generation, question=q.id, rank=_rank(q, generation, world)) for q in asked}
+    answers, spent = _answers(gold, inputs, generation, world)
     live = world.index.live()
     known = _retained(cast(tuple[Rank, ...], previous.records("ranks")), generation, live, world)
     before = {r.question: r for r in known if r.generation == live}
@@ -36,6 +42,8 @@ def run(changes: Changes, inputs: Inputs, previous: Previous, world: World) -> O
         metrics=_slices(gold, human, ranks),
         compared_with=live,
         common=_common(ranks, before) if live else {},
+        answers=answers,
+        spent=spent,
     )
     results = cast(tuple[EvalResult, ...], previous.records("results"))
     same = next((r for r in results if r.generation == generation and _measured(r) == _measured(result)), None)
@@ -46,7 +54,7 @@ def run(changes: Changes, inputs: Inputs, previous: Previous, world: World) -> O
             "ranks": (*ranks.values(), *(r for r in known if r.generation != generation)),
             "results": results,
         },
-        details={"generation": generation, "metrics": result.metrics, "common": result.common},
+        details={"generation": generation, "metrics": result.metrics, "common": result.common, "answers": answers},
     )
 
 
@@ -58,7 +66,7 @@ def _retained(ranks: Sequence[Rank], generation: str, live: str | None, world: W
 
 def _measured(result: EvalResult) -> dict[str, object]:
     """All but when it was measured and against what: measuring the same again is no news."""
-    return result.model_dump(exclude={"at", "compared_with", "common"})
+    return result.model_dump(exclude={"at", "compared_with", "common", "spent"})
 
 
 def _gold(inputs: Inputs, old: Sequence[Question], generation: str, world: World) -> tuple[Question, ...]:
@@ -127,6 +135,27 @@ def _items(inputs: Inputs, key: str) -> tuple[Item, ...]:
 def _rank(question: Question, generation: str, world: World) -> int | None:
     found = search(str(question.question), world, scope=_ITEMS, k=DEPTH, generation=generation).hits
     return next((place for place, hit in enumerate(found, start=1) if hit.id == question.expected_item_id), None)
+
+
+def _answers(
+    gold: Sequence[Question], inputs: Inputs, generation: str, world: World
+) -> tuple[dict[str, dict[str, float]], dict[str, dict[str, float]]]:
+    """Measures and costs of answering a sample, by way: as many questions as the settings say for an engine that asks a
+    model or none, and as many hard negatives."""
+    options = world.settings.options
+    size = options.eval_model_answers if ".md@" in world.engine.version("answer") else options.eval_answers
+    asked = [q for q in gold if q.question and q.expected_item_id][:size]
+    hard = [q for q in gold if q.question and q.style == HARD][:size]
+    items = (item for q in asked for item in _items(inputs, str(q.expected_item_id)))
+    home = {item.id: item.sources[0].doc_id for item in items if item.sources}
+    with world.index.snapshot(generation) as snapshot:
+        small = snapshot.count().get("chunk", 0) <= READABLE
+    ways: Sequence[Way] = ("hybrid", "catalogue") if small else ("hybrid",)
+    trials: dict[str, list[Trial]] = {
+        way: list(tried([*asked, *hard], world, generation, way)) for way in ways if asked
+    }
+    measured = {way: answer_measures(found, home) for way, found in trials.items()}
+    return measured, {way: costs(found) for way, found in trials.items()}
 
 
 def _slices(

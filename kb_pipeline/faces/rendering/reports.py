@@ -183,6 +183,7 @@ def evaluations(found: Sequence[EvalResult]) -> None:
     OUT.print(f"{last.generation}, {last.at}, {last.engine}, {last.counts.get('items', 0)} items")
     table(["slice", *measures], [[name, *_cells(values, measures)] for name, values in last.metrics.items()])
     OUT.print()
+    _answers(last)
     table(
         ["generation", "at", "items", "recall@10", "mrr"],
         [
@@ -190,6 +191,30 @@ def evaluations(found: Sequence[EvalResult]) -> None:
             for r in found[-15:]
         ],
     )
+
+
+def _answers(last: EvalResult) -> None:
+    """How a sample of the questions was answered, by way."""
+    if not last.answers:
+        return
+    measures = [
+        "n",
+        "answered",
+        "cited",
+        "precision",
+        "faithfulness",
+        "n_hard",
+        "hard_silent",
+        "hard_own",
+        "hard_other",
+    ]
+    costs = ["ms", "calls"]
+    rows = [
+        [way, *_cells(values, measures), *_cells(last.spent.get(way, {}), costs)]
+        for way, values in last.answers.items()
+    ]
+    table(["answers", *measures, *costs], rows)
+    OUT.print()
 
 
 def _cells(values: Mapping[str, float], names: Sequence[str]) -> list[str]:

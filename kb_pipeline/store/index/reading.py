@@ -1,6 +1,7 @@
 """Documents and pages of a generation as a reader takes them up: which there are, and one in whole. Knows no mask."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,13 +15,17 @@ CHUNK, PAGE = "chunk", "page"
 _SUMMARY = 300  # code points of a page that stand for it in the catalogue
 
 
-def cards(generation: Generation, allowed: Flags) -> Iterator[Card]:
+def cards(generation: Generation, allowed: Flags) -> list[Card]:
     """A card for each document of which a passage is ``allowed``, and for each such page; in order of their refs."""
-    chunks, pages = (
-        generation.take(np.flatnonzero(allowed & _equal(generation, "kind", pa.array([kind]))))
-        for kind in (CHUNK, PAGE)
-    )
-    yield from sorted([*_documents(chunks), *_pages(pages)], key=lambda card: card.ref)
+    documents = _documents(_values(generation, allowed, CHUNK, "doc_id", "title", "heading", "end"))
+    pages = _pages(_values(generation, allowed, PAGE, "id", "title", "text", "entities"))
+    return sorted([*documents, *pages], key=lambda card: card.ref)
+
+
+def _values(generation: Generation, allowed: Flags, kind: str, *columns: str) -> Iterator[tuple[Any, ...]]:
+    """The values of some columns of the allowed rows of one kind, a tuple a row."""
+    positions = pa.array(np.flatnonzero(allowed & _equal(generation, "kind", pa.array([kind]))))
+    return zip(*(generation.column(name).take(positions).to_pylist() for name in columns), strict=True)
 
 
 def parts(generation: Generation, allowed: Flags, ref: str) -> Positions:
@@ -37,13 +42,11 @@ def _equal(generation: Generation, column: str, values: pa.Array) -> Flags:
     return np.asarray(pc.is_in(generation.column(column), values).to_numpy(), dtype=np.bool_)
 
 
-def _documents(chunks: pa.Table) -> Iterator[Card]:
+def _documents(passages: Iterable[tuple[str, str, str, int]]) -> Iterator[Card]:
     titles: dict[str, str] = {}
     headings: dict[str, dict[str, None]] = {}
     lengths: dict[str, int] = {}
-    for doc, title, heading, end in zip(
-        *(chunks.column(name).to_pylist() for name in ("doc_id", "title", "heading", "end")), strict=True
-    ):
+    for doc, title, heading, end in passages:
         titles[doc] = title
         headings.setdefault(doc, {})[heading.rpartition(" > ")[2]] = None
         lengths[doc] = max(end, lengths.get(doc, 0))
@@ -52,8 +55,6 @@ def _documents(chunks: pa.Table) -> Iterator[Card]:
         yield Card(ref=doc, kind="document", title=title, headings=told, length=lengths[doc])
 
 
-def _pages(pages: pa.Table) -> Iterator[Card]:
-    for name, title, text, keys in zip(
-        *(pages.column(name).to_pylist() for name in ("id", "title", "text", "entities")), strict=True
-    ):
+def _pages(pages: Iterable[tuple[str, str, str, Sequence[str]]]) -> Iterator[Card]:
+    for name, title, text, keys in pages:
         yield Card(ref=name, kind="page", title=title, summary=text[:_SUMMARY], keys=tuple(keys), length=len(text))
