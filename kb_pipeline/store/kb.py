@@ -11,7 +11,7 @@ from typing import Any
 
 from kb_pipeline.errors import StoreError
 from kb_pipeline.records import SCHEMA_VERSION, Record
-from kb_pipeline.store.codecs import CODECS
+from kb_pipeline.store.codecs import CODECS, pretty
 from kb_pipeline.store.commits import NO_CATEGORIES, VERSIONS, Commit, Committed, Group, version_path
 from kb_pipeline.store.files import Stat, file_hash, file_state, lease, read_bytes, remove, replace, stat_tree, sweep
 from kb_pipeline.store.hands import Hands, edited, hands
@@ -235,6 +235,12 @@ class Kb:
     def logged(self, name: str) -> list[dict[str, Any]]:
         """The lines of ``kb/logs/<name>.jsonl``."""
         return [json.loads(line) for line in (read_bytes(self.folder / "logs" / f"{name}.jsonl") or b"").splitlines()]
+
+    def keep_report(self, name: str, report: Record) -> None:
+        """Keep a report as ``kb/logs/<name>.json``; nothing is written where its bytes are equal."""
+        path, data = self.folder / "logs" / f"{name}.json", pretty(report)
+        if read_bytes(path) != data:
+            replace(path, data, durable=False)
 
     def tell(self, name: str, when: str, lines: Sequence[str]) -> None:
         """Append what was decided to ``kb/logs/<name>.md``, for people."""
