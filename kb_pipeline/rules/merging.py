@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import get_args
 
 from kb_pipeline.records import Chunk, Citation, Cluster, Confidence, Draft, Item, ItemType, Meta
+from kb_pipeline.rules import copies
 from kb_pipeline.rules.numbers import quantities
 
 _CONFIDENCES: tuple[Confidence, ...] = get_args(Confidence)
@@ -58,30 +59,17 @@ def merge(cluster: Cluster, witnesses: Sequence[Witness]) -> Item:
     )
 
 
-def _distinct_texts(witnesses: Sequence[Witness]) -> list[str]:
-    """For each witness the name of the independent text it stands in.
-
-    Witnesses in one document, in documents of equal text, or in passages of equal content are one text: a copy confirms
-    nothing.
-    """
-    root: dict[str, str] = {}
-
-    def find(key: str) -> str:
-        while root.setdefault(key, key) != key:
-            key = root[key]
-        return key
-
-    for w in witnesses:
-        first, *rest = sorted({find(key) for key in _marks(w)})
-        root.update(dict.fromkeys(rest, first))
-    return [find(_marks(w)[0]) for w in witnesses]
+def _distinct_texts(witnesses: Sequence[Witness]) -> list[int]:
+    """For each witness the number of the independent text it stands in: a copy confirms nothing."""
+    return copies.texts(
+        [
+            copies.Standing(w.meta.doc_id, w.meta.text_sha256, w.chunk.hash, w.chunk.text, w.draft.start, w.draft.end)
+            for w in witnesses
+        ]
+    )
 
 
-def _marks(w: Witness) -> tuple[str, str, str]:
-    return f"document {w.meta.doc_id}", f"text {w.meta.text_sha256}", f"passage {w.chunk.hash}"
-
-
-def _representative(witnesses: Sequence[Witness], texts: Sequence[str]) -> Draft:
+def _representative(witnesses: Sequence[Witness], texts: Sequence[int]) -> Draft:
     """The draft that speaks for all: the most and most precise figures, then the most independent texts, then the most
     certain, the fullest, and the smallest in content."""
     if len(witnesses) == 1:
@@ -99,12 +87,12 @@ def _representative(witnesses: Sequence[Witness], texts: Sequence[str]) -> Draft
     return min((w.draft for w in witnesses), key=rank)
 
 
-def _majority(witnesses: Sequence[Witness], texts: Sequence[str]) -> ItemType:
+def _majority(witnesses: Sequence[Witness], texts: Sequence[int]) -> ItemType:
     votes = _support(witnesses, texts, lambda draft: draft.item_type)
     return min(_TYPES, key=lambda kind: (-votes[kind], _TYPES.index(kind)))
 
 
-def _support(witnesses: Sequence[Witness], texts: Sequence[str], what: Callable[[Draft], str]) -> Counter[str]:
+def _support(witnesses: Sequence[Witness], texts: Sequence[int], what: Callable[[Draft], str]) -> Counter[str]:
     """How many independent texts stand behind each value."""
     return Counter(value for value, _ in {(what(w.draft), text) for w, text in zip(witnesses, texts, strict=True)})
 
