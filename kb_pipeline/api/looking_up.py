@@ -12,9 +12,9 @@ from kb_pipeline.errors import KbError
 from kb_pipeline.query.executor import carried_out
 from kb_pipeline.query.tools import Desk
 from kb_pipeline.records import Conflict, Event, Scope, ToolCall, ToolResult
+from kb_pipeline.rules import visibility
 
 Looked = Literal["recent_changes", "who_knows", "conflicts"]
-_PLAIN = {"cause": "", "others": (), "before": {}, "after": {}, "quotes": (), "lost": ()}
 _MANY = 100_000
 """Events that are looked through for those that may be told."""
 
@@ -54,7 +54,7 @@ class LookingUp(Answering):
         if self.sees is None:
             return found
         known = self._visible(event.item for event in found)
-        return [event.model_copy(update=_PLAIN) for event in found if event.item in known][:limit]
+        return [event.model_copy(update=visibility.PLAIN) for event in found if event.item in known][:limit]
 
     def _visible(self, names: Iterable[str]) -> frozenset[str]:
         with self.world.index.snapshot() as snapshot:

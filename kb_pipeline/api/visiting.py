@@ -24,6 +24,7 @@ from kb_pipeline.records import (
     DocumentPart,
     DocumentView,
     EvalResult,
+    Event,
     ItemView,
     Listing,
     Overview,
@@ -133,11 +134,20 @@ class Visitor:
             told.hits = len(found.evidence)
             return found
 
+    def changes(self, since: str, limit: int) -> list[Event]:
+        """What happened to items since a day, the latest first."""
+        return self.seen.recent_changes(since, limit)
+
+    def statements(self, names: Iterable[str]) -> dict[str, str]:
+        """What those of the items say that are in force and his to see, by id."""
+        with self.seen.world.index.snapshot() as snapshot:
+            return {row.id: row.text for row in snapshot.rows(list(dict.fromkeys(names)))}
+
     def item(self, name: str) -> ItemView:
         """An item by its id or alias. Raises ``NotFound``, in the same words for what is not his to see."""
         found, sees = self._shown(name) if name.startswith("kb_") else None, self.seen.sees
         if isinstance(found, ItemView) and sees is not None:
-            found = visibility.item(found, sees, self._known)
+            found = visibility.item(found, sees, self.known)
         if not isinstance(found, ItemView):
             raise NotFound(f"there is no item '{name}'.", where="items", cure="Find one with a search.")
         return found
@@ -148,7 +158,7 @@ class Visitor:
         known = {"human", *(source.id for source in self.base.settings.sources)}  # else a name would become a path
         found = self._shown(name) if name.partition("/")[0] in known else None
         if isinstance(found, DocumentView) and sees is not None:
-            found = visibility.document(found, sees, self._known)
+            found = visibility.document(found, sees, self.known)
         if not isinstance(found, DocumentView):
             raise NotFound(f"there is no document '{name}'.", where="documents", cure="Find one with a search.")
         return found
@@ -161,9 +171,9 @@ class Visitor:
                 raise
             return None  # its words would name what is not his to see
 
-    def _known(self, names: Iterable[str]) -> frozenset[str]:
-        with self.seen.world.index.snapshot() as snapshot:
-            return frozenset(row.id for row in snapshot.rows(list(dict.fromkeys(names))))
+    def known(self, names: Iterable[str]) -> frozenset[str]:
+        """Which of these items are in force and his to see."""
+        return frozenset(self.statements(names))
 
     def document_part(self, name: str, start: int, limit: int) -> DocumentPart:
         """At most ``limit`` characters of a document from ``start`` on. Raises as ``document``."""

@@ -93,6 +93,14 @@ class Projects(Record):
     projects: tuple[Project, ...]
 
 
+class Deposited(Record):
+    """What was put into an inbox: its source, the ids that its documents will have, and what was done for it."""
+
+    source: str
+    documents: tuple[str, ...]
+    message: str = ""
+
+
 class Standing(Record):
     """One place where a quote stands verbatim, and the items that rest on it."""
 

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable
 from kb_pipeline.records import DocumentView, Item, ItemView
 from kb_pipeline.rules import ids
 
+PLAIN = {"cause": "", "others": (), "before": {}, "after": {}, "quotes": (), "lost": ()}
+"""What an event loses for one who does not see everything: causes and former words name other items."""
 Known = Callable[[Iterable[str]], frozenset[str]]
 """Which of these items exist for the one who asks."""
 

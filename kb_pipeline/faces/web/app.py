@@ -16,7 +16,8 @@ from starlette.types import ASGIApp, Scope
 from kb_pipeline.api.access import Forbidden
 from kb_pipeline.api.door import Door
 from kb_pipeline.errors import KbError, NotFound
-from kb_pipeline.faces.web import api, pages, problems
+from kb_pipeline.faces.web import api, inbox, pages, problems, rendering
+from kb_pipeline.faces.web.compiling import Compiler
 from kb_pipeline.faces.web.guard import COOKIE, Guard, Limits
 from kb_pipeline.faces.web.metrics import TEXT, Metrics
 
@@ -35,22 +36,24 @@ def application(
     limits: Limits | None = None,
 ) -> ASGIApp:
     """The ASGI application of everything that is served. ``hosts`` are the names it goes by (none: any)."""
-    metrics, mounted = Metrics(), dict(mounts or {})
+    metrics, mounted, compiler = Metrics(), dict(mounts or {}), Compiler(door.base.settings.root)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
             for _app, running in mounted.values():
                 await stack.enter_async_context(running)
+            stack.callback(compiler.stop)
             yield
 
     routes: list[BaseRoute] = [
         *api.routes(),
         *pages.routes(),
+        *inbox.routes(compiler),
         *_signing_in(door),
         Route("/healthz", _health(door), methods=["GET"]),
         Route("/metrics", _metrics(metrics), methods=["GET"]),
-        Mount("/static", StaticFiles(directory=pages.FOLDER / "static")),
+        Mount("/static", StaticFiles(directory=rendering.FOLDER / "static")),
         *(Route(path, app) for path, (app, _) in mounted.items()),
     ]
     handlers = {KbError: _on_error, HTTPException: _on_http, Exception: _on_fault}
@@ -62,7 +65,7 @@ def refusal(scope: Scope, error: KbError) -> Response:
     """An error in the words of whoever made the request: a problem for programs, a page for people."""
     if scope["path"].startswith(_FOR_PROGRAMS):
         return problems.response(error)
-    return pages.refusal(Request(scope), error)
+    return rendering.refusal(Request(scope), error)
 
 
 async def _on_error(request: Request, error: Exception) -> Response:
@@ -116,7 +119,7 @@ def _signing_in(door: Door) -> list[BaseRoute]:
     """A token put into a cookie that no script can read and no other site can send."""
 
     def form(request: Request) -> Response:
-        return pages.render(request, ("login.html", {"next": request.query_params.get("next", "/"), "wrong": ""}))
+        return rendering.render(request, ("login.html", {"next": request.query_params.get("next", "/"), "wrong": ""}))
 
     async def sign_in(request: Request) -> Response:
         given = await request.form()
@@ -124,7 +127,7 @@ def _signing_in(door: Door) -> list[BaseRoute]:
         try:
             await anyio.to_thread.run_sync(lambda: door.admit(token or secrets.token_hex(), face="web", kind="person"))
         except KbError as error:
-            return pages.render(request, ("login.html", {"next": after, "wrong": error.what}), 401)
+            return rendering.render(request, ("login.html", {"next": after, "wrong": error.what}), 401)
         safe = after if after.startswith("/") and not after.startswith(("//", "/\\")) else "/"
         response = RedirectResponse(safe, 303)
         https = request.url.scheme == "https"

@@ -4,97 +4,28 @@ Every page works without a script; ``static/app.js`` makes some of them livelier
 same template without its frame.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections import Counter
 from functools import partial
-from pathlib import Path
-from typing import Any
-from urllib.parse import quote, urlencode
+from itertools import groupby
+from urllib.parse import urlencode
 
 import anyio.to_thread
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from kb_pipeline import __version__
+from kb_pipeline.api import editing
 from kb_pipeline.api.visiting import Visitor
 from kb_pipeline.errors import KbError
 from kb_pipeline.faces.plotting import line_chart
-from kb_pipeline.faces.web import markdown, streams
+from kb_pipeline.faces.web import forms, markdown, streams
 from kb_pipeline.faces.web.operations import Asking, Browsing, Searching, ask, checked
 from kb_pipeline.faces.web.problems import problem
-from kb_pipeline.records import EvalResult, Evidence, Record, Sentence
+from kb_pipeline.faces.web.rendering import Shown, View, fragment, page
+from kb_pipeline.records import EvalResult, Record, Sentence
 
-FOLDER = Path(__file__).parents[1] / "pages"
-NAVIGATION = (("/", "Search"), ("/browse", "Browse"), ("/sources", "Sources"), ("/evaluation", "Evaluation"))
-
-View = Callable[[Visitor, Request], "Shown"]
-Shown = tuple[str, Mapping[str, Any]]
-"""A template's name, and what it is given."""
-
-
-def document_url(doc_id: str, at: int | None = None, item: str = "") -> str:
-    """The page of a document, at a character of it or at an item."""
-    where = f"?at={at}" if at else ""
-    return f"/documents/{quote(doc_id)}{where}{f'#at-{item}' if item else ''}"
-
-
-def evidence_url(found: Evidence) -> str:
-    """The page of what an answer cites."""
-    if found.kind == "item":
-        return f"/items/{quote(found.ref)}"
-    return document_url(found.doc_id, found.start) if found.doc_id else ""
-
-
-def _environment() -> Environment:
-    found = Environment(
-        loader=FileSystemLoader(FOLDER / "templates"),
-        autoescape=select_autoescape(default=True, default_for_string=True),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    found.filters |= {
-        "evidence_url": evidence_url,
-        "document_url": document_url,
-        "day": lambda text: (text or "")[:10],
-        "query": urlencode,
-    }
-    found.globals |= {"navigation": NAVIGATION, "version": __version__}
-    return found
-
-
-_TEMPLATES = _environment()
-
-
-def render(request: Request, shown: Shown, status: int = 200) -> Response:
-    """A template as a page, or with ``?part=1`` as what stands within its frame."""
-    name, given = shown
-    visitor = getattr(request.state, "visitor", None)
-    frame = "part.html" if request.query_params.get("part") else "frame.html"
-    common = {"visitor": visitor, "here": request.url.path, "frame": frame, "q": request.query_params.get("q", "")}
-    return HTMLResponse(_TEMPLATES.get_template(name).render({**common, **given}), status)
-
-
-def refusal(request: Request, error: KbError) -> Response:
-    """An error as a page; who is not known is sent to sign in."""
-    found = problem(error)
-    if found.status == 401 and request.method == "GET" and not request.query_params.get("part"):
-        return RedirectResponse(f"/login?{urlencode({'next': request.url.path})}", 303)
-    return render(request, ("problem.html", {"problem": found}), found.status)
-
-
-def page(view: View) -> Callable[[Request], Awaitable[Response]]:
-    """What answers with ``view``: in a thread, since verbs read files and compute."""
-
-    async def handle(request: Request) -> Response:
-        def work() -> Response:
-            return render(request, view(request.state.visitor, request))
-
-        return await anyio.to_thread.run_sync(work)
-
-    return handle
+_CHANGES, _REVIEWS = 300, 30
 
 
 def home(visitor: Visitor, _: Request) -> Shown:
@@ -139,16 +70,18 @@ async def answer_events(request: Request) -> Response:
         try:
             found = ask(visitor, given, tell)
         except KbError as error:
-            say("answer", _TEMPLATES.get_template("failed.html").render(problem=problem(error)))
+            say("answer", fragment("failed.html", problem=problem(error)))
         else:
-            say("answer", _TEMPLATES.get_template("said.html").render(answer=found))
+            say("answer", fragment("said.html", answer=found))
 
     return streams.response(work)
 
 
 def item(visitor: Visitor, request: Request) -> Shown:
     """An item with its proofs in their documents."""
-    return "item.html", {"view": visitor.item(request.path_params["id"])}
+    view = visitor.item(request.path_params["id"])
+    told, conflicts = editing.history(visitor, view.item.id), editing.disagreeing(visitor, view.item.id)
+    return "item.html", {"view": view, "history": told, "conflicts": conflicts}
 
 
 def document(visitor: Visitor, request: Request) -> Shown:
@@ -195,6 +128,32 @@ def _trend(results: list[EvalResult]) -> str:
     return line_chart(series, [r.generation for r in wanted], title="") if wanted else ""
 
 
+def changes(visitor: Visitor, request: Request) -> Shown:
+    """What happened to items, build by build, the last one first."""
+    since = request.query_params.get("since") or "2000-01-01"
+    found = visitor.changes(since, _CHANGES)
+    runs = [list(events) for _, events in groupby(found, key=lambda event: event.run)]
+    return "changes.html", {"runs": runs, "statements": visitor.statements(event.item for event in found)}
+
+
+def review(visitor: Visitor, request: Request) -> Shown:
+    """What waits for a person, those of one kind where it is named."""
+    found = editing.reviews(visitor)
+    kinds = Counter(one.kind for one in found)
+    kind = request.query_params.get("kind", "")
+    shown = [one for one in found if kind in {"", one.kind}][:_REVIEWS]
+    given = {"reviews": shown, "kinds": kinds, "kind": kind, "total": len(found), "token": forms.token(visitor)}
+    return "review.html", {**given, "done": request.query_params.get("done", "")}
+
+
+async def decided(request: Request) -> Response:
+    """Record a decision, and show what waits next."""
+    given, visitor = await forms.read(request), request.state.visitor
+    name, action = given.get("name", ""), given.get("action", "")
+    await anyio.to_thread.run_sync(lambda: editing.decide(visitor, name, action, given.get("reason", "")))
+    return RedirectResponse(f"/review?{urlencode({'kind': given.get('kind', ''), 'done': name})}", 303)
+
+
 def routes() -> list[BaseRoute]:
     """A route a page."""
     table: tuple[tuple[str, View], ...] = (
@@ -207,6 +166,12 @@ def routes() -> list[BaseRoute]:
         ("/sources", sources),
         ("/sources/{source}", source),
         ("/evaluation", evaluation),
+        ("/changes", changes),
+        ("/review", review),
     )
     shown: list[BaseRoute] = [Route(path, page(view), methods=["GET"]) for path, view in table]
-    return [*shown, Route("/answer/events", answer_events, methods=["GET"])]
+    return [
+        *shown,
+        Route("/review", decided, methods=["POST"]),
+        Route("/answer/events", answer_events, methods=["GET"]),
+    ]

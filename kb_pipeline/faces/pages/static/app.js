@@ -7,6 +7,7 @@ const $$ = (selector, within = document) => [...within.querySelectorAll(selector
 // --- light and dark ----------------------------------------------------------------------------------------------
 
 const root = document.documentElement;
+root.classList.add("lively");
 const saved = localStorage.getItem("theme");
 if (saved) root.dataset.theme = saved;
 const switcher = $(".theme");
@@ -87,6 +88,69 @@ if (answer) {
     heading.textContent = "The connection was lost";
     done();
   });
+}
+
+// --- a compile as it goes -----------------------------------------------------------------------------------------------
+
+const compile = $("#compile");
+if (compile) {
+  const heading = $("h2", compile);
+  const steps = document.createElement("ul");
+  steps.className = "steps";
+  compile.append(steps);
+  heading.textContent = "Compiling";
+  heading.className = "dots";
+  const events = new EventSource(compile.dataset.events);
+  const finish = (words) => {
+    heading.className = "";
+    heading.textContent = words;
+    events.close();
+  };
+  const tell = (words, kind) => {
+    const line = document.createElement("p");
+    line.className = kind;
+    line.textContent = words;
+    compile.append(line);
+  };
+  const rows = new Map();
+  events.addEventListener("stage", (event) => {
+    const { stage, source, done, total } = JSON.parse(event.data);
+    const name = [stage.replace("_", " "), source].filter(Boolean).join(" ");
+    if (!rows.has(name)) {
+      const row = document.createElement("li");
+      const bar = document.createElement("progress");
+      bar.setAttribute("aria-label", name);
+      row.append(document.createElement("span"), bar, document.createElement("span"));
+      row.firstChild.textContent = name;
+      steps.append(row);
+      rows.set(name, row);
+    }
+    const [, bar, count] = rows.get(name).children;
+    bar.max = Math.max(total, 1);
+    bar.value = total ? done : 1;
+    count.textContent = `${done} / ${total}`;
+  });
+  events.addEventListener("waiting", (event) => tell(`Waiting for ${JSON.parse(event.data).holder}`, "small"));
+  events.addEventListener("failed", (event) => tell(JSON.parse(event.data).why, "notice"));
+  events.addEventListener("done", (event) => {
+    const { live, seconds, failed } = JSON.parse(event.data);
+    failed.forEach((why) => tell(why, "notice"));
+    tell(`Live as ${live}, after ${seconds.toFixed(1)} s`, "ok");
+  });
+  events.addEventListener("end", () => finish("Compiled"));
+  events.addEventListener("error", () => finish("The connection was lost"));
+}
+
+const drop = $("#drop");
+if (drop) {
+  const files = $("#files", drop);
+  ["dragover", "dragleave", "drop"].forEach((kind) =>
+    drop.addEventListener(kind, (event) => {
+      event.preventDefault();
+      drop.classList.toggle("over", kind === "dragover");
+      if (kind === "drop") files.files = event.dataTransfer.files;
+    }),
+  );
 }
 
 // --- keys ----------------------------------------------------------------------------------------------------------
