@@ -7,6 +7,7 @@ from kb_pipeline.runner.context import Progress, Run, no_progress
 from kb_pipeline.runner.each import each
 from kb_pipeline.runner.fetching import fetch, forget, hide
 from kb_pipeline.runner.staleness import Stale, due, stale
+from kb_pipeline.runner.upstream import forget_unseen
 from kb_pipeline.runner.whole import whole
 from kb_pipeline.stages import PIPELINE, WHOLE
 
@@ -48,7 +49,9 @@ def _build(run: Run, name: str, source_id: str | None) -> StageReport:
 
 
 def _collect(run: Run) -> None:
-    """Drop old versions of documents that neither an inactive item nor a retained generation can cite."""
+    """Drop old versions of documents that neither an inactive item nor a retained generation can cite, and what was
+    kept of versions of manifests that nobody saw last."""
+    forget_unseen(run)
     retained = run.world.index.generations()
     cited = {version for entry in run.kb.manifest("tags") for version in entry.info.get("cites", ())}
     if retained:

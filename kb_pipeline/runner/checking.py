@@ -11,7 +11,7 @@ from kb_pipeline.errors import StoreError
 from kb_pipeline.recipes import recipe
 from kb_pipeline.records import Finding
 from kb_pipeline.runner.context import Run
-from kb_pipeline.runner.whole import Upstream, changed, saw
+from kb_pipeline.runner.upstream import Upstream, changed, saw
 from kb_pipeline.stages import WHOLE
 
 _FAILING = "failing"  # the state that maps a stage to the version on which its blocking check failed

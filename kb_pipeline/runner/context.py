@@ -154,8 +154,7 @@ class Run:
             versions[need] = {s: self.version(need, s) for s in registered} if per_source else self.version(need)
         versions["watches"] = [file_hash(read_bytes(self.kb.folder / path) or b"") for path in stage.watches]
         if self.kb.editable(stage.name):
-            stats = (f"{path} {size} {mtime}" for path, (size, mtime) in sorted(self.files(stage.name).items()))
-            versions["files"] = ids.digest("\n".join(stats))
+            versions["files"] = ids.digest_json(self.files(stage.name))
         return ids.digest_json(versions)
 
     def manifests(self, stage: str, source: str | None = None) -> list[Manifest]:

@@ -1,70 +1,23 @@
 """A ``whole`` stage: over all sources at once, touching only what changes reach."""
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
 from kb_pipeline.errors import StoreError
-from kb_pipeline.records import RawEntry, Record, StageReport
-from kb_pipeline.rules import ids
+from kb_pipeline.records import Record, StageReport
 from kb_pipeline.runner.context import Run
+from kb_pipeline.runner.upstream import Upstream, changed, saw
 from kb_pipeline.stages import PIPELINE, Stage
-from kb_pipeline.store.commits import FAULT, Committed, Group
+from kb_pipeline.store.commits import Committed, Group
 from kb_pipeline.store.history import Telling
 from kb_pipeline.store.manifests import Entry, Manifest
 from kb_pipeline.world import Changes, Output
 
 _NOTHING = Manifest(Path()).version()  # of no live entry
 _RUN = 12  # hex digits of what was read: the name of a run in the history of items
-_VIEWS = {"normalized": "meta"}  # what a whole stage reads of a document is its meta data
-
-
-class Upstream:
-    """The records of the stages above, of registered sources (or of one), read on demand; originals go by document
-    id."""
-
-    def __init__(
-        self, run: Run, needs: tuple[str, ...], views: Mapping[str, str] = _VIEWS, source: str | None = None
-    ) -> None:
-        self._run, self._views, self._source = run, views, source
-        self._entries = {need: dict(self._named(need)) for need in needs}
-
-    def _named(self, need: str) -> Iterator[tuple[str, Entry]]:
-        for manifest in self._run.manifests(need, self._source):
-            for entry in manifest.live():
-                yield (ids.doc_id(manifest.source, entry.key) if need == "raw" else entry.key), entry
-
-    def keys(self, stage: str) -> list[str]:
-        """Sorted keys that ``stage`` holds now."""
-        return sorted(self._entries[stage])
-
-    def records(self, stage: str, key: str) -> tuple[Record, ...]:
-        """The records under one key; empty where there are none."""
-        entry = self._entries[stage].get(key)
-        if entry is None:
-            return ()
-        return (RawEntry(**entry.info),) if stage == "raw" else self._run.kb.read(self._views.get(stage, stage), entry)
-
-    def broken(self, stage: str, key: str) -> bool:
-        """Whether a person's edit left the file under ``key`` so that it cannot stand, or removed it since it was
-        published."""
-        entry = self._entries[stage].get(key)
-        if entry is not None and FAULT in entry.info:
-            return True
-        if entry is None or not entry.edited:
-            return entry is not None and not self._run.kb.present(entry)
-        try:
-            self._run.kb.read(stage, entry)
-        except StoreError:
-            return True
-        return False
-
-    @cached_property
-    def versions(self) -> dict[str, dict[str, str]]:
-        """What stands on disk under each key of each stage."""
-        return {need: {key: e.version for key, e in entries.items()} for need, entries in self._entries.items()}
 
 
 class Published:
@@ -95,23 +48,6 @@ class Published:
             if error.code != "missing" and entry and not entry.edited:  # a broken edit is reported where it is kept
                 self._run.kb.warnings.append(f"{error} It is made anew.")
             return ()
-
-
-def changed(run: Run, name: str, inputs: Upstream, recipe: str, own: str) -> Changes:
-    """What differs from what ``name`` saw when it last ran here, with this recipe, and left ``own``."""
-    seen = run.kb.state(f"seen/{name}")
-    known = seen.get("recipe") == recipe and seen.get("own") == own and not run.full
-    before = seen["needs"] if known and isinstance(seen.get("needs"), dict) else {}
-    touched = {}
-    for need, now in inputs.versions.items():
-        then = before.get(need, {})
-        touched[need] = frozenset(k for k in now.keys() | then.keys() if now.get(k) != then.get(k))
-    return Changes(touched=touched, everything=not known)
-
-
-def saw(run: Run, name: str, inputs: Upstream, recipe: str, own: str) -> None:
-    """Record what ``name`` saw, so that its next run starts from here."""
-    run.kb.keep_state(f"seen/{name}", {"recipe": recipe, "own": own, "needs": inputs.versions})
 
 
 class _Pass:
@@ -153,12 +89,12 @@ class _Pass:
             self.stage.name, None, self.manifest, groups, deletes, recipe=self.recipe, telling=telling
         )
 
-    def remember(self, manifest: Manifest, version: str) -> None:
+    def remember(self, done: Committed, version: str) -> None:
         """Record what was seen and made, so that the next run starts from here."""
         name = self.stage.name
-        saw(self.run, name, self.inputs, self.recipe, version if self.stage.artefact else manifest.version())
+        saw(self.run, name, self.inputs, self.recipe, version if self.stage.artefact else done.manifest.version())
         if self.editable:
-            self.run.trees[name] = self.run.kb.settle(name, manifest)
+            self.run.trees[name] = self.run.kb.settle(name, self.run.files(name), done)
         self.run.keep_stamp(
             name,
             None,
@@ -193,7 +129,7 @@ def whole(run: Run, stage: Stage) -> StageReport:
     output = stage.run(pass_.changes, pass_.inputs, Published(run, stage.name, pass_.manifest), run.world)
     done = pass_.publish(output)
     version = output.version or done.manifest.version()
-    pass_.remember(done.manifest, version)
+    pass_.remember(done, version)
     run.kb.tell(stage.name, run.now(), output.story)
     run.progress(stage.name, None, 1, 1)
     edited = (key for key in done.edited if key not in done.faults)

@@ -15,7 +15,7 @@ from kb_pipeline.errors import StoreError
 from kb_pipeline.records import Record
 from kb_pipeline.rules.history import Turn
 from kb_pipeline.store.codecs import Codec, Found
-from kb_pipeline.store.files import file_hash, read_bytes, remove, replace, sweep, write_all
+from kb_pipeline.store.files import Stat, file_hash, read_bytes, remove, replace, sweep, write_all
 from kb_pipeline.store.history import Step
 from kb_pipeline.store.manifests import Entry, Manifest
 
@@ -46,13 +46,19 @@ class Group:
 
 @dataclass(frozen=True)
 class Committed:
-    """What a commit changed: ``written`` files, keys whose bytes a person changed and which were kept, and by key what
-    is wrong with an edit that cannot stand."""
+    """What a commit changed: ``files`` that it wrote, by path below ``kb/``, and ``removed`` ones; keys whose bytes a
+    person changed and which were kept, and by key what is wrong with an edit that cannot stand."""
 
     manifest: Manifest
-    written: int
+    files: Mapping[str, Stat]
+    removed: frozenset[str]
     edited: tuple[str, ...] = ()
     faults: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def written(self) -> int:
+        """How many files were written."""
+        return len(self.files)
 
 
 class Commit:
@@ -190,11 +196,12 @@ class Commit:
             if self._codec and self._codec.versioned:
                 for path in sorted((stale | set(self._writes)) & self._texts()):
                     keep_version(self._folder, path)
-            write_all({self._folder / path: data for path, data in self._writes.items()})
+        stats = write_all({self._folder / path: data for path, data in self._writes.items()})
         new.save()
         remove([self._folder / path for path in stale], self._folder)
         self._journal.unlink(missing_ok=True)
-        return Committed(new, len(self._writes), tuple(self._edited), self._faults)
+        files = dict(zip(self._writes, stats, strict=True))
+        return Committed(new, files, frozenset(stale), tuple(self._edited), self._faults)
 
     def _folders_of(self, paths: Iterable[str]) -> set[Path]:
         """Where a commit of ``paths`` writes."""

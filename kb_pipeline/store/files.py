@@ -53,18 +53,22 @@ def replace(path: Path, data: bytes, *, durable: bool = True) -> None:
     write_all({path: data}, durable=durable)
 
 
-def write_all(files: Mapping[Path, bytes], *, durable: bool = True) -> None:
-    """Replace many files. All are on disk before the first is renamed into place, so that no name ever leads to
-    bytes that a power loss could take; raises ``StoreError`` (disk full, read-only) before any rename where it can."""
+def write_all(files: Mapping[Path, bytes], *, durable: bool = True) -> list[Stat]:
+    """Replace many files; what each is from then on, in their order.
+
+    All are on disk before the first is renamed into place, so that no name ever leads to bytes that a power loss could
+    take; raises ``StoreError`` (disk full, read-only) before any rename where it can.
+    """
     staged: list[tuple[Path, Path]] = []
     try:
-        _stage(files, staged, durable)
+        stats = _stage(files, staged, durable)
         while staged:
             temporary, path = staged[-1]
             temporary.replace(path)
             staged.pop()
         if durable:
             _sync({path.parent for path in files}, [])
+        return stats
     except OSError as error:
         raise StoreError(
             f"cannot be written: {error.strerror}.",
@@ -77,8 +81,9 @@ def write_all(files: Mapping[Path, bytes], *, durable: bool = True) -> None:
                 temporary.unlink()
 
 
-def _stage(files: Mapping[Path, bytes], staged: list[tuple[Path, Path]], durable: bool) -> None:
+def _stage(files: Mapping[Path, bytes], staged: list[tuple[Path, Path]], durable: bool) -> list[Stat]:
     made: set[Path] = set()
+    stats: list[Stat] = []
     for n, (path, data) in enumerate(files.items()):
         if path.parent not in made:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -87,8 +92,12 @@ def _stage(files: Mapping[Path, bytes], staged: list[tuple[Path, Path]], durable
         staged.append((temporary, path))
         with temporary.open("wb") as f:
             f.write(data)
+            f.flush()
+            status = os.fstat(f.fileno())
+            stats.append((status.st_size, status.st_mtime_ns))
     if durable:
         _sync(set(), [t for t, _ in staged])
+    return stats
 
 
 def sweep(folders: Iterable[Path]) -> None:

@@ -19,9 +19,8 @@ from kb_pipeline.store.history import FOLDER as HISTORY
 from kb_pipeline.store.history import History, Telling
 from kb_pipeline.store.manifests import Entry, Manifest
 from kb_pipeline.store.parsed import Parsed
+from kb_pipeline.store.snapshots import Snapshots
 from kb_pipeline.store.tombstones import Tombstones
-
-_UNSEEN: Stat = (-1, -1)
 
 
 class Kb:
@@ -35,6 +34,7 @@ class Kb:
         self.warnings: list[str] = []
         self._manifests: dict[Path, Manifest] = {}
         self._parsed = Parsed(self.folder)
+        self.snapshots = Snapshots(self.cache / "versions")
         self.history = History(self.folder)
         self.tombstones = Tombstones(self.folder)
 
@@ -118,16 +118,10 @@ class Kb:
         before = self.state(f"tree/{stage}")
         return {path for path, stat in files.items() if before.get(path) != list(stat)}
 
-    def settle(self, stage: str, manifest: Manifest) -> dict[str, Stat]:
-        """Record the tree of ``stage`` as ``manifest`` has it. A file that a person changed or removed meanwhile has a
-        stat in it that no file has, so that it differs from the tree and is looked at."""
-        now = self.tree_state(stage)
-        moved = self._moved(stage, now)
-        for entry in manifest:
-            for path, ours in entry.outputs.items():
-                foreign = path in moved and file_hash(self.bytes_of(path)) != entry.edited.get(path, ours)
-                if foreign or path not in now:
-                    now[path] = _UNSEEN
+    def settle(self, stage: str, files: Mapping[str, Stat], done: Committed) -> dict[str, Stat]:
+        """Record the tree of ``stage``: ``files`` as they stood before a commit, with what was ``done`` to them. What a
+        person changed or removed meanwhile differs from it, and is looked at by the next run."""
+        now = {path: stat for path, stat in {**files, **done.files}.items() if path not in done.removed}
         self.keep_state(f"tree/{stage}", now)
         return now
 
@@ -218,6 +212,10 @@ class Kb:
         data = json.dumps(value, separators=(",", ":")).encode()
         if read_bytes(self.cache / f"{name}.json") != data:
             replace(self.cache / f"{name}.json", data, durable=False)
+
+    def states(self, folder: str) -> list[str]:
+        """Names of the objects kept below ``folder`` of ``kb/cache/``, sorted."""
+        return sorted(path.stem for path in (self.cache / folder).glob("*.json"))
 
     def tree_state(self, stage: str) -> dict[str, Stat]:
         """Size and mtime of the files that people may edit, by path below ``kb/``."""

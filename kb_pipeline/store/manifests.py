@@ -112,13 +112,18 @@ class Manifest:
         merged.update({e.key: e for e in upserts})
         return self if merged == self._entries else Manifest(self.path, merged.values())
 
+    @cached_property
+    def versions(self) -> Mapping[str, str]:
+        """What stands under each key with a document behind it."""
+        return {e.key: e.version for e in self._live}
+
     def version(self) -> str:
         """The hash of the content of all outputs: the partition's data version."""
         return self._version
 
     @cached_property
     def _version(self) -> str:
-        return ids.digest("\n".join(f"{e.key} {e.version}" for e in self._live))
+        return ids.digest("\n".join(f"{key} {version}" for key, version in self.versions.items()))
 
     def save(self) -> None:
         """Write the file where its bytes differ."""
