@@ -4,8 +4,7 @@ A decision or an edit is on disk when its verb returns; the next build carries i
 """
 
 from collections.abc import Mapping
-from datetime import datetime, timedelta
-from typing import Any, cast
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -18,7 +17,6 @@ from kb_pipeline.rules import people
 from kb_pipeline.rules.edits import FIELDS, settled
 from kb_pipeline.store.people import decisions, keep, rewrite
 
-_TIME = "%Y-%m-%dT%H:%M:%S.%fZ"
 _NAMES = "pair:ID:ID, conflict:ID:ID, item:ID:WHY or item:ID:edit:FIELD"
 
 
@@ -43,7 +41,8 @@ class Curating(Session):
         with self.kb.locked():
             standing = Standing(self._run())
             parts = _settled(standing, name, action)
-            line = HumanDecision(at=_at(standing, self.world.clock.now()), reason=reason.strip(), who=who, **parts)
+            at = people.after(standing.people, self.world.clock.now())
+            line = HumanDecision(at=at, reason=reason.strip(), who=who, **parts)
             if action == "skip":
                 return line
             if not line.reason:
@@ -99,7 +98,7 @@ class Curating(Session):
                 self._record(standing, "keep", items=tuple(sorted(items)), left=tuple(sorted(left)), reason="restored")
 
     def _record(self, standing: Standing, action: Action, **parts: Any) -> None:
-        line = HumanDecision(at=_at(standing, self.world.clock.now()), action=action, **parts)
+        line = HumanDecision(at=people.after(standing.people, self.world.clock.now()), action=action, **parts)
         keep(self.kb, [*standing.people, line])
 
     def _move(self, key: str, status: Any, item: Item) -> None:
@@ -136,15 +135,6 @@ class Curating(Session):
 
 def _usage(what: str, where: str, cure: str) -> KbError:
     return KbError(what, where=where, cure=cure, code="usage")
-
-
-def _at(standing: Standing, now: datetime) -> str:
-    """The time of a decision, after that of every other: what was decided last is undone first."""
-    at = now.strftime(_TIME)
-    last = standing.people[-1].at if standing.people else ""
-    if at > last:
-        return at
-    return (datetime.strptime(last, _TIME) + timedelta(microseconds=1)).strftime(_TIME)
 
 
 def _settled(standing: Standing, name: str, action: str) -> dict[str, Any]:
@@ -226,7 +216,7 @@ def _field_of(item: Item, name: str) -> dict[str, Any]:
 
 def _with_field(item: Item, line: HumanDecision) -> Item:
     """``item`` as it was before a clash was settled."""
-    before, name = cast(Mapping[str, Any], line.before), line.field
+    before, name = line.before, line.field
     changes = {
         name: before["value"],
         "edited": {**item.edited, name: before["edited"]},

@@ -27,6 +27,7 @@ from kb_pipeline.records import (
 )
 from kb_pipeline.rules import ids
 from kb_pipeline.rules.grounding import proves
+from kb_pipeline.rules.written import HUMAN
 from kb_pipeline.runner import Run, Stale
 from kb_pipeline.stages import WHOLE
 from kb_pipeline.store.manifests import Entry
@@ -44,6 +45,8 @@ def item_view(run: Run, wanted: str) -> ItemView:
     if entry is None:
         close = [k for k in manifest.keys() if k.startswith(wanted[:6])][:5]  # noqa: SIM118 - sorted
         cure = f"Did you mean {', '.join(close)}?" if close else "Find one with `kb search`."
+        if any(wanted in {c.id, *c.aliases} and c.aside == "hidden" for c in clusters.values()):
+            cure = f"A person hid it: kb restore {wanted} brings it back."
         raise NotFound(f"there is no item '{wanted}'.", where="kb show", cure=cure)
     item = cast(Item, run.kb.read("tags", entry)[0])
     members = {o.draft for o in clusters[key].occurrences} if key in clusters else set()
@@ -174,10 +177,11 @@ def _source(run: Run, source: Source, stale: Stale, items: int) -> SourceStatus:
 
 def quarantine(run: Run) -> Iterator[Reject]:
     """Documents that could not be converted, and drafts that failed a proof."""
-    for source in run.world.settings.sources:
-        for entry in run.kb.manifest("normalized", source.id):
+    for name in (*(source.id for source in run.world.settings.sources), HUMAN):
+        for entry in run.kb.manifest("normalized", name):
             if entry.failed:
                 yield Reject(stage="normalized", where=entry.key, reason=entry.failed, quarantined=True)
+    for source in run.world.settings.sources:
         for entry in run.kb.manifest("atomic_items", source.id):
             if entry.quarantined:
                 for extraction in cast(tuple[Extraction, ...], run.kb.read("atomic_items", entry)):

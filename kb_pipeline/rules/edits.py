@@ -31,18 +31,20 @@ def overlaid(person: Item, machine: Item, *, fresh: bool, written: Callable[[Ite
 
     ``person`` is the file as it stands. ``fresh`` says that it was edited since it was last overlaid: then the fields
     that differ are the person's, less those that the machine alone changed, where ``written`` (whether the machine
-    wrote exactly this before the edit) can tell; otherwise the person's are those that its ``edited`` names. A person
-    may retire an active item, not revive what no document states.
+    wrote exactly this before the edit) can tell; otherwise the person's are those that its ``edited`` names, also where
+    the machine has come to say the same. A person may retire an active item, not revive what no document states.
 
-    ``edited`` of the result maps each field to the hash of what the machine said when the person changed it, ``clashes``
-    those of which it says something else now to what that is.
+    ``edited`` of the result maps each field to the hash of what the machine said when the person changed it;
+    ``clashes`` maps those of which it says something else now to what that is.
     """
     differing = {name for name in FIELDS if getattr(person, name) != getattr(machine, name)}
     if person.status == "retired" and (machine.status == "active" or (not fresh and machine.status != "retired")):
         differing.add("status")
-    kept = differing & person.edited.keys()
+    kept = {*person.edited} if not fresh else differing & person.edited.keys()
     if fresh:
         kept |= _changed(person, machine, differing - kept, written)
+    elif "status" not in differing:
+        kept -= {"status"}
     words = {name: getattr(person, name) for name in kept}
     if machine.status == "retired" and not differing and fresh:  # what the machine says is the person's file itself:
         edited = {**machine.edited, **dict.fromkeys(sorted({*FIELDS} - machine.edited.keys()), UNKNOWN)}
@@ -54,7 +56,7 @@ def overlaid(person: Item, machine: Item, *, fresh: bool, written: Callable[[Ite
     said = machine.model_dump(mode="json", include=kept)
     now = {name: ids.digest_json(said[name]) for name in sorted(kept)}
     edited = {name: person.edited.get(name) or seen for name, seen in now.items()}
-    clashes = {name: said[name] for name, seen in now.items() if edited[name] != seen}
+    clashes = {name: said[name] for name, seen in now.items() if name in differing and edited[name] != seen}
     return machine.model_copy(update={**words, "edited": edited, "clashes": clashes})
 
 

@@ -11,9 +11,11 @@ from kb_pipeline.records import Cluster, DedupDecision, Occurrence
 from kb_pipeline.rules.clusters import related, superseded
 from kb_pipeline.rules.ids import item_id
 from kb_pipeline.rules.people import Aside
+from kb_pipeline.rules.written import item_of
 
 Group = tuple[str, ...]
 _NONE: Mapping[int, Aside] = {}
+_NOWHERE: Mapping[str, int] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,7 @@ def records(
     A cluster of ``published`` that did not change is handed on itself, not as a copy. Groups (by index) that a person
     set ``aside`` supersede nothing and are related to nothing.
     """
-    names = name(groups, published)
+    names = name(groups, published, _written(groups, places))
     if aside:
         gone = {draft for at in aside for draft in groups[at]}
         decisions = [d for d in decisions if d.a not in gone and d.b not in gone]
@@ -67,15 +69,29 @@ def _same(known: Cluster | None, fields: Mapping[str, object]) -> Cluster | None
     return known if known and all(getattr(known, field) == value for field, value in fields.items()) else None
 
 
-def name(groups: Sequence[Group], published: Iterable[Cluster]) -> list[Name]:
+def _written(groups: Sequence[Group], places: Mapping[str, tuple[Occurrence, ...]]) -> dict[str, int]:
+    """The groups that hold what a person wrote by hand, by the id under which it was written."""
+    return {
+        item: at
+        for at, group in enumerate(groups)
+        for draft in group
+        for o in places[draft]
+        if (item := item_of(o.doc_id))
+    }
+
+
+def name(groups: Sequence[Group], published: Iterable[Cluster], written: Mapping[str, int] = _NOWHERE) -> list[Name]:
     """One name a group, in order; ``groups`` are disjoint, sorted tuples of draft hashes.
 
-    An id goes where its draft is; where that draft is gone, to the part of its cluster with the smallest draft hash. Of
-    several ids that had been items, the smallest stays and the others become aliases. A new cluster takes the id of its
+    What a person wrote by hand keeps the id it was ``written`` under, whatever its words become. Any other id goes
+    where its draft is; where that draft is gone, to the part of its cluster with the smallest draft hash. Of several
+    ids that had been items, the smallest stays and the others become aliases. A new cluster takes the id of its
     smallest draft hash.
     """
     home = {draft: at for at, group in enumerate(groups) for draft in group}
     items, aliases = _claims(home, published)
+    items.update(written)
+    aliases = {alias: at for alias, at in aliases.items() if alias not in written}
     taken = {*items, *aliases}
     owned, led = _by_group(items), _by_group(aliases)
     names = []

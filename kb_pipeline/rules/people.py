@@ -5,6 +5,7 @@ when it was made. Refuses to weigh a decision: a person's is final until a perso
 """
 
 from collections.abc import Container, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Literal
 
 from kb_pipeline.records import Decision, DedupDecision, HumanDecision
@@ -13,6 +14,7 @@ from kb_pipeline.rules.ids import item_id
 Key = tuple[str, str]
 Aside = Literal["", "retired", "hidden"]
 
+_TIME = "%Y-%m-%dT%H:%M:%S.%fZ"
 _PAIRS: Mapping[str, Decision] = {"merge": "merge", "keep": "keep_both", "supersede": "supersede"}
 _ASIDE: Mapping[str, Aside] = {"retire": "retired", "hide": "hidden", "keep": ""}
 
@@ -20,6 +22,14 @@ _ASIDE: Mapping[str, Aside] = {"retire": "retired", "hide": "hidden", "keep": ""
 def ordered(lines: Iterable[HumanDecision]) -> list[HumanDecision]:
     """``lines`` in the order in which they were made, which is that of the file."""
     return sorted(lines, key=lambda line: (line.at, line.action, line.items))
+
+
+def after(lines: Iterable[HumanDecision], now: datetime) -> str:
+    """The time of a new decision, after that of every other: what was decided last counts, and is undone first."""
+    at, last = now.strftime(_TIME), max((line.at for line in lines), default="")
+    if at > last:
+        return at
+    return (datetime.strptime(last, _TIME) + timedelta(microseconds=1)).strftime(_TIME)
 
 
 def pairs(lines: Iterable[HumanDecision], held: Container[str]) -> dict[Key, DedupDecision]:

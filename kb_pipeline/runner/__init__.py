@@ -2,6 +2,7 @@
 
 from kb_pipeline.errors import KbError
 from kb_pipeline.records import StageReport
+from kb_pipeline.runner.adopting import adopt
 from kb_pipeline.runner.checking import check, checks_of, held
 from kb_pipeline.runner.context import Progress, Run, no_progress
 from kb_pipeline.runner.each import each
@@ -31,6 +32,7 @@ def _build(run: Run, name: str, source_id: str | None) -> StageReport:
     if not stage.per_source:
         if name == WHOLE[0]:
             forget(run)
+            adopt(run)
         if name == WHOLE[-1] and run.world.index.fault():
             hide(run)  # the mask may be what is damaged; a pointer is set anew by the stage
         report = whole(run, stage) if due(run, name) else _unchanged(run, name)

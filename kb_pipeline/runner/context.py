@@ -9,6 +9,7 @@ from typing import Any, TypedDict, cast
 from kb_pipeline import recipes
 from kb_pipeline.records import Source
 from kb_pipeline.rules import ids
+from kb_pipeline.rules.written import HUMAN
 from kb_pipeline.stages import PIPELINE, Stage
 from kb_pipeline.store.files import Stat, file_hash, read_bytes
 from kb_pipeline.store.kb import Kb
@@ -147,7 +148,7 @@ class Run:
         """The hash of everything that ``stage`` reads, by data versions, and of its files that people may edit."""
         if stage.per_source:
             return ids.digest_json([self.version(need, source) for need in stage.needs])
-        registered = [s.id for s in self.world.settings.sources]
+        registered = [*(s.id for s in self.world.settings.sources), HUMAN]
         versions: dict[str, Any] = {}
         for need in stage.needs:
             per_source = PIPELINE[need].per_source
@@ -158,9 +159,10 @@ class Run:
         return ids.digest_json(versions)
 
     def manifests(self, stage: str, source: str | None = None) -> list[Manifest]:
-        """The manifests of a stage: one a registered source (or that of one), or the one."""
+        """The manifests of a stage: one a registered source and what people wrote (or that of one), or the one."""
         if PIPELINE[stage].per_source:
-            return [self.kb.manifest(stage, s.id) for s in self.world.settings.sources if source in {None, s.id}]
+            sources = (*(s.id for s in self.world.settings.sources), HUMAN)
+            return [self.kb.manifest(stage, name) for name in sources if source in {None, name}]
         return [self.kb.manifest(stage)]
 
 

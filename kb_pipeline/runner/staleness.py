@@ -6,6 +6,7 @@ from datetime import datetime
 
 from kb_pipeline.records import Source
 from kb_pipeline.rules import ids
+from kb_pipeline.runner.adopting import pending
 from kb_pipeline.runner.checking import held
 from kb_pipeline.runner.context import Run, Stamp
 from kb_pipeline.settings import refresh_due
@@ -162,6 +163,8 @@ def _stage(run: Run, name: str) -> str | None:
         return "its generation is gone"
     if stamp.get("upstream") != run.upstream(stage):
         return "what it reads changed"
+    if name == WHOLE[0] and pending(run):
+        return "item files were added, moved or removed by hand"
     if stage.artefact:
         return None
     editable = run.kb.editable(name)  # whose files are part of what it reads

@@ -25,6 +25,7 @@ from kb_pipeline.records import (
 from kb_pipeline.rules import clusters, conflicts, decisions, guards, naming, order, people
 from kb_pipeline.rules.ids import canonical
 from kb_pipeline.rules.pairs import NEAREST, all_pairs, bounded, joined, pairs_of, pairs_touching
+from kb_pipeline.rules.written import item_of
 from kb_pipeline.world import Changes, Embedder, Inputs, Output, Previous, Vectors, World
 
 _SLICE = 4096  # texts embedded at a time, so that a killed run loses little
@@ -145,6 +146,11 @@ class _Nodes:
         """Whether one document states both."""
         return not {o.doc_id for o in self.places[a]}.isdisjoint(o.doc_id for o in self.places[b])
 
+    def heard(self, key: Key, verdict: Verdict) -> Verdict:
+        """``verdict`` as it may be recorded where a person wrote one of the two by hand."""
+        by_hand = any(item_of(o.doc_id) for node in key for o in self.places[node])
+        return decisions.respected(verdict) if by_hand else verdict
+
     def lineages(self, a: str, b: str) -> tuple[list[order.Place], list[order.Place]]:
         """Where two drafts stand in the lineages that they share."""
         docs = [sorted({o.doc_id for o in self.places[node]}) for node in (a, b)]
@@ -228,11 +234,11 @@ def _decided(candidates: Mapping[Key, float], nodes: _Nodes, before: _Before, wo
         if verdict is None:
             questions[key] = pair
         else:
-            decided[key] = _line(key, pair, verdict)
+            decided[key] = _line(key, pair, nodes.heard(key, verdict))
     if questions:
         answers = world.engine.judge(list(questions.values()))
         for (key, pair), verdict in zip(questions.items(), answers, strict=True):
-            decided[key] = _line(key, pair, decisions.adopted(verdict, pair), world.engine.name)
+            decided[key] = _line(key, pair, nodes.heard(key, decisions.adopted(verdict, pair)), world.engine.name)
     return decided
 
 

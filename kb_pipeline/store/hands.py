@@ -3,7 +3,7 @@
 What we wrote ourselves, and what a killed run of ours left, is none of it.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,14 +28,22 @@ def key_of(path: str) -> str:
     return path.rpartition("/")[2].removesuffix(".json")
 
 
-def hands(folder: Path, manifest: Manifest, files: Mapping[str, Stat], journalled: Journalled) -> Hands:
-    """What differs between the files that ``manifest`` names and those that there are below ``folder``."""
+def hands(
+    folder: Path,
+    manifest: Manifest,
+    files: Mapping[str, Stat],
+    journalled: Journalled,
+    named_after: Callable[[str, bytes], str] = lambda path, _: key_of(path),
+) -> Hands:
+    """What differs between the files that ``manifest`` names and those that there are below ``folder``;
+    ``named_after`` tells by path and bytes whose file one is."""
     named = {path for entry in manifest for path in entry.outputs}
     foreign = [path for path in sorted(files.keys() - named) if not _ours(folder, path, journalled)]
-    moved = {key_of(path): path for path in foreign if key_of(path) in manifest}
+    keys = {path: named_after(path, read_bytes(folder / path) or b"") for path in foreign}
+    moved = {key: path for path, key in keys.items() if key in manifest}
     missing = named - files.keys()
     removed = {e.key for e in manifest if not missing.isdisjoint(e.outputs)} if missing else set()
-    added = tuple(path for path in foreign if key_of(path) not in manifest)
+    added = tuple(path for path, key in keys.items() if key not in manifest)
     return Hands(moved, frozenset(removed - moved.keys()), added)
 
 
@@ -65,3 +73,18 @@ def edited(
         if now != entry.edited:
             found.append(entry.model_copy(update={"edited": now, "outputs": outputs, "info": info, "input": ""}))
     return found
+
+
+def adopted(folder: Path, paths: Iterable[str], keys: Container[str], unfiled: str) -> list[Entry]:
+    """Entries for the files that people wrote for ``keys``, named after them: filed where they stand, except in the
+    folder ``unfiled``."""
+    return [
+        Entry(
+            key=key_of(path),
+            outputs={path: ""},
+            edited={path: file_hash(read_bytes(folder / path) or b"")},
+            info={} if f"/{unfiled}/" in path else {MOVED: path},
+        )
+        for path in paths
+        if key_of(path) in keys
+    ]

@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from kb_pipeline.errors import StoreError
-from kb_pipeline.records import SCHEMA_VERSION, Record
+from kb_pipeline.records import SCHEMA_VERSION, UNCLASSIFIED, Record
+from kb_pipeline.rules.taxonomy import category_folder
+from kb_pipeline.rules.written import HUMAN, item_of
 from kb_pipeline.store.codecs import CODECS, pretty
 from kb_pipeline.store.commits import NO_CATEGORIES, VERSIONS, Commit, Committed, Group, version_path
 from kb_pipeline.store.files import Stat, file_hash, file_state, lease, read_bytes, remove, replace, stat_tree, sweep
-from kb_pipeline.store.hands import Hands, edited, hands
+from kb_pipeline.store.hands import Hands, adopted, edited, hands
 from kb_pipeline.store.history import FOLDER as HISTORY
 from kb_pipeline.store.history import History, Telling
 from kb_pipeline.store.manifests import Entry, Manifest
@@ -102,13 +104,15 @@ class Kb:
         if not len(manifest):
             manifest, changed = manifest.with_changes([self._adopted(stage, path) for path in files], ()), set(files)
         journalled = self.journalled(stage, None)
-        done = hands(self.folder, manifest, files, journalled)
+        done = hands(self.folder, manifest, files, journalled, CODECS[stage].key_of)
         news = edited(self.folder, manifest, frozenset(changed), done.moved, journalled)
+        written = {item_of(entry.key) for entry in self.manifest("normalized", HUMAN).live()} if stage == "tags" else ()
+        news += adopted(self.folder, done.added, written, category_folder(UNCLASSIFIED))
         return manifest.with_changes(news, done.removed)
 
     def hands(self, stage: str, files: Mapping[str, Stat]) -> Hands:
         """What people moved, removed and added of the files of ``stage``."""
-        return hands(self.folder, self.manifest(stage), files, self.journalled(stage, None))
+        return hands(self.folder, self.manifest(stage), files, self.journalled(stage, None), CODECS[stage].key_of)
 
     def _adopted(self, stage: str, path: str) -> Entry:
         return Entry(key=CODECS[stage].key_of(path, self.bytes_of(path)), outputs={path: ""})

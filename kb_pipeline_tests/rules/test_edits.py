@@ -64,6 +64,15 @@ def test_a_later_change_of_the_machine_clashes_until_it_is_settled() -> None:
         settled(mine, "statement", "mine")
 
 
+def test_a_persons_field_stays_so_while_the_machine_says_the_same() -> None:
+    """The machine comes to agree and changes its mind again: the words are the person's all along."""
+    first = overlaid(edited(MACHINE, tags=("mine",)), MACHINE, fresh=True)
+    agreed = overlaid(first, edited(MACHINE, tags=("mine",)), fresh=False)
+    assert (agreed.clashes, set(agreed.edited)) == ({}, {"tags"})
+    assert overlaid(agreed, MACHINE, fresh=False) == first
+    assert overlaid(agreed, edited(MACHINE, tags=("three",)), fresh=False).tags == ("mine",)
+
+
 def test_what_the_machine_changed_meanwhile_is_no_persons_edit() -> None:
     """Between two builds a person changes a tag and the documents a detail: the detail follows the documents."""
     both = edited(MACHINE, detail="More.", entities=("B",))
