@@ -11,7 +11,7 @@ from kb_pipeline.api.door import Door
 from kb_pipeline.faces import mcp_server
 from kb_pipeline.faces.web.app import application
 from kb_pipeline.faces.web.guard import Limits
-from kb_pipeline_tests.driving import compile_all, new_root, opened
+from kb_pipeline_tests.driving import Cli, compile_all, new_root, opened
 
 HASHED = {"KB_EMBEDDER": "hashing"}
 URL = "http://127.0.0.1"
@@ -74,6 +74,20 @@ def served(root: Path, *, ajar: bool = True, limits: Limits | None = None) -> It
             yield client
     finally:
         door.close()
+
+
+@contextmanager
+def serving(root: Path) -> Iterator[str]:
+    """The address of a real ``kb serve``."""
+    with Cli(root).start("serve", "--port", "0") as process:
+        try:
+            assert process.stdout is not None
+            found = re.search(r"http://\S+", process.stdout.readline())
+            assert found is not None
+            yield found[0]
+        finally:
+            process.terminate()
+            assert process.wait(timeout=20) == 0
 
 
 def bearer(root: Path, name: str, *projects: str, role: str = "reader") -> dict[str, str]:

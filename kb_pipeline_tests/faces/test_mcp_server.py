@@ -2,11 +2,9 @@
 
 import json
 import os
-import re
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +16,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
 from kb_pipeline_tests.driving import Cli, opened
-from kb_pipeline_tests.two_projects import HASHED
+from kb_pipeline_tests.two_projects import HASHED, serving
 
 TOOLS = ["ask", "search", "get_item", "get_document", "verify_quote", "list_sources", "list_projects"]
 TOOLS += ["recent_changes", "who_knows", "conflicts"]
@@ -32,20 +30,6 @@ def over_stdio(root: Path, **environ: str) -> Any:
     return stdio_client(
         StdioServerParameters(command=command, args=args, env={**HASHED, "PYTHONPATH": path, **environ})
     )
-
-
-@contextmanager
-def serving(root: Path) -> Iterator[str]:
-    """The address of a real ``kb serve``."""
-    with Cli(root).start("serve", "--port", "0") as process:
-        try:
-            assert process.stdout is not None
-            found = re.search(r"http://\S+", process.stdout.readline())
-            assert found is not None
-            yield f"{found[0]}/mcp"
-        finally:
-            process.terminate()
-            assert process.wait(timeout=20) == 0
 
 
 def run(transport: Any, talk: Callable[[Client], Awaitable[None]]) -> None:
@@ -119,7 +103,7 @@ def test_an_agent_over_standard_streams(compiled: Path) -> None:
 def test_an_agent_over_http(compiled: Path) -> None:
     """The same over the server, which ends in peace when it is told to."""
     with serving(compiled) as url:
-        run(streamable_http_client(url), everything)
+        run(streamable_http_client(f"{url}/mcp"), everything)
 
 
 def test_an_agent_with_a_token_sees_its_project(root: Path) -> None:

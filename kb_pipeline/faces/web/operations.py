@@ -2,10 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import date
 from functools import cached_property
-from typing import Any, Literal, TypeVar, get_origin
+from typing import Annotated, Any, Literal, TypeVar, get_origin
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
 
 from kb_pipeline.api.answering import Tell
 from kb_pipeline.api.visiting import Visitor, silent
@@ -31,6 +32,7 @@ from kb_pipeline.records import (
 )
 
 Method = Literal["GET", "POST"]
+DAY = r"^\d{4}-\d{2}-\d{2}$"
 R = TypeVar("R", bound=Record)
 
 
@@ -94,8 +96,8 @@ class Asking(Record):
     project: str | None = Field(None, max_length=100, description="Only the sources of this project.")
     source: tuple[str, ...] = Field((), max_length=50, description="Only these sources.")
     way: Way = Field("auto", description="How what answers it is found.")
-    keep: bool = Field(False, description="File the answer in the wiki, as derived; takes an editor.")
-    fresh: bool = Field(False, description="Answer anew, even where an answer was kept.")
+    keep: bool = Field(False, strict=True, description="File the answer in the wiki, as derived; takes an editor.")
+    fresh: bool = Field(False, strict=True, description="Answer anew, even where an answer was kept.")
 
 
 class Looking(Record):
@@ -106,10 +108,16 @@ class Looking(Record):
     project: str | None = Field(None, max_length=100)
 
 
-class Since(Record):
-    """From when on: a day or a time in UTC."""
+def _day(text: str) -> str:
+    """A day as ISO 8601 has it; a number of seconds is none."""
+    date.fromisoformat(text)
+    return text
 
-    since: str = Field(min_length=10, max_length=20, pattern=r"^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}:\d{2}Z)?$")
+
+class Since(Record):
+    """From which day on."""
+
+    since: Annotated[str, AfterValidator(_day)] = Field(pattern=DAY, json_schema_extra={"format": "date"})
     k: int = Field(50, ge=1, le=500)
 
 
