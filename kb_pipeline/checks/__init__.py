@@ -3,7 +3,21 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from kb_pipeline.checks import atomic_items, chunks, dedup, eval, ghosts, index, live, normalized, raw, tags  # noqa: A004
+from kb_pipeline.checks import (
+    atomic_items,
+    chunks,
+    dedup,
+    eval,  # noqa: A004
+    ghosts,
+    index,
+    lint,
+    live,
+    normalized,
+    pages,
+    raw,
+    tags,
+    wiki,
+)
 from kb_pipeline.records import Finding
 from kb_pipeline.world import Changes, Inputs, World
 
@@ -34,6 +48,14 @@ CHECKS: tuple[Check, ...] = (
     Check("atomic_items", "drafts_are_proven", atomic_items.run, ("chunks", "atomic_items")),
     Check("dedup", "every_draft_is_in_one_cluster", dedup.run, ("atomic_items", "dedup")),
     Check("tags", "items_are_proven", tags.run, ("normalized", "dedup", "tags")),
+    Check("pages", "items_are_at_home", pages.run, ("tags", "pages")),
+    Check("wiki", "sentences_are_proven", wiki.run, ("pages", "wiki", "tags", "normalized")),
+    Check("wiki", "pages_are_linked", lint.linked, ("pages",), blocking=False),
+    Check("wiki", "titles_differ", lint.told_apart, ("pages",), blocking=False),
+    Check("wiki", "pages_have_a_size", lint.sized, ("pages",), blocking=False),
+    Check("wiki", "names_have_pages", lint.covered, ("pages",), blocking=False),
+    Check("wiki", "hands_are_proven", lint.fresh, ("pages", "wiki", "tags"), blocking=False),
+    Check("wiki", "sources_are_there", lint.sourced, ("wiki", "normalized"), blocking=False),
     Check("index", "no_ghosts", index.run, ("tags", "normalized")),
     Check("eval", "candidate_may_go_live", eval.run, ("eval",)),
     Check("live", "readers_are_served", live.run, (), blocking=False),

@@ -5,8 +5,10 @@ from collections.abc import Sequence
 from typing import cast
 
 from kb_pipeline.checks.findings import finding
-from kb_pipeline.records import Finding, Outline, Page, PageBrief, Rendering
-from kb_pipeline.rules.pages.merging import BY_HAND
+from kb_pipeline.records import Finding, Item, Outline, Page, PageBrief, Rendering
+from kb_pipeline.rules.pages.merging import BY_HAND, is_reviewed
+from kb_pipeline.rules.pages.reading import read
+from kb_pipeline.rules.pages.rendering import HISTORY
 from kb_pipeline.rules.pages.sizing import FEWEST_ALONE_STANDING, MOST_STANDING
 from kb_pipeline.rules.pages.topics import form_of, is_generic
 from kb_pipeline.world import Changes, Inputs, World
@@ -67,7 +69,7 @@ def covered(changes: Changes, inputs: Inputs, world: World) -> Finding:
 
 
 def fresh(changes: Changes, inputs: Inputs, world: World) -> Finding:
-    """No page holds sentences by hand that no document states, and none has outlived its items."""
+    """No page holds sentences by hand, or ones that a person reviewed, which nothing states any more."""
     plan = {page.id: page for page in _plan(inputs)}
     bad = []
     for key in inputs.keys("wiki") if changes.everything else sorted(changes.touched["wiki"]):
@@ -77,11 +79,20 @@ def fresh(changes: Changes, inputs: Inputs, world: World) -> Finding:
             page = cast(Rendering, record)
             if key not in plan:
                 bad.append(f"{page.path}: no item is left on the subject, only a person's words")
+            elif is_reviewed(page.text):
+                bad += _gone(page, inputs)
             elif n := page.text.count(f"{BY_HAND}\n"):
                 bad.append(f"{page.path}: {n} sentences by hand rest on no quote")
     return _warned(
         "hands_are_proven", fresh, bad, "`kb review` lists them: write a document that states them, or drop them."
     )
+
+
+def _gone(page: Rendering, inputs: Inputs) -> list[str]:
+    """What a reviewed page says that no item states any more."""
+    cited = [(line.text, key) for line in read(page.text) if line.section != HISTORY for key in line.cites]
+    holding = {key for _, key in cited for i in inputs.records("tags", key) if cast(Item, i).status == "active"}
+    return [f"{page.path} is reviewed, but nothing states: {text[:80]}" for text, key in cited if key not in holding]
 
 
 def sourced(changes: Changes, inputs: Inputs, world: World) -> Finding:

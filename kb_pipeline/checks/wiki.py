@@ -8,6 +8,7 @@ from urllib.parse import unquote
 from kb_pipeline.checks.findings import finding
 from kb_pipeline.records import Finding, Item, Page, Rendering
 from kb_pipeline.rules.pages.markdown import plain, quoted
+from kb_pipeline.rules.pages.merging import is_reviewed
 from kb_pipeline.rules.pages.reading import Line, links_of, read
 from kb_pipeline.rules.pages.rendering import HISTORY, SHOWN
 from kb_pipeline.world import Changes, Inputs, World
@@ -15,7 +16,7 @@ from kb_pipeline.world import Changes, Inputs, World
 
 def run(changes: Changes, inputs: Inputs, world: World) -> Finding:
     """Every sentence of the machine ends in footnotes that show verbatim quotes of items which hold now (those of the
-    history aside), and every link of a page leads somewhere."""
+    history aside), and every link of a page leads somewhere; a person answers for what he wrote or reviewed."""
     plan = {page.id: page for page in cast(tuple[Page, ...], inputs.records("pages", "plan"))}
     touched = changes.touched["tags"]
     wanted = [
@@ -38,6 +39,8 @@ def _faults(page: Page, inputs: Inputs, paths: set[str], documents: frozenset[st
         yield "was not written"
         return
     text = cast(Rendering, records[0]).text
+    if is_reviewed(text):
+        return  # a person answers for it
     lines = list(read(text))
     cited = {key for line in lines for key in line.cites if line.ours}
     items = {key: cast(Item, record) for key in sorted(cited) for record in inputs.records("tags", key)}

@@ -10,7 +10,20 @@ from kb_pipeline.defs.failing import told
 from kb_pipeline.defs.partitions import SOURCES
 from kb_pipeline.defs.resources import KbResource
 from kb_pipeline.defs.run_tags import ACCEPT_DELETIONS, FULL
-from kb_pipeline.records import Chunk, Cluster, EvalResult, Extraction, Item, Meta, RawEntry, Record, Row, StageReport
+from kb_pipeline.records import (
+    Chunk,
+    Cluster,
+    EvalResult,
+    Extraction,
+    Item,
+    Meta,
+    Page,
+    RawEntry,
+    Record,
+    Rendering,
+    Row,
+    StageReport,
+)
 
 _OWNERS = ["team:kb"]
 ENGINE_POOL = "engine"  # stages that ask the engine share it: calls are bounded again inside the engine
@@ -22,6 +35,8 @@ _LOOKS: Mapping[str, tuple[set[str], type[Record] | None]] = {
     "atomic_items": ({"json"}, Extraction),
     "dedup": ({"json"}, Cluster),
     "tags": ({"json"}, Item),
+    "pages": ({"json"}, Page),
+    "wiki": ({"markdown"}, Rendering),
     "index": ({"arrow", "tantivy"}, Row),
     "eval": ({"json"}, EvalResult),
     "live": ({"file"}, None),

@@ -1,29 +1,35 @@
-"""Items and chunks to rows of a candidate generation. Readers do not see it until ``live`` promotes it."""
+"""Items, pages and chunks to rows of a candidate generation. Readers do not see it until ``live`` promotes it."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import cast
 
-from kb_pipeline.records import Chunk, Item, Meta, Row
+import numpy as np
+
+from kb_pipeline.records import Chunk, Item, Meta, PageBrief, Rendering, Row
 from kb_pipeline.rules import ids
-from kb_pipeline.world import Changes, Inputs, Output, Previous, World
+from kb_pipeline.rules.pages.reading import words_of
+from kb_pipeline.world import Changes, Embedder, Inputs, Output, Previous, Vectors, World
 
 
 def run(changes: Changes, inputs: Inputs, previous: Previous, world: World) -> Output:
-    """Index items and chunks into a new generation (lexical, vectors, SQL), writing changed rows only."""
+    """Index items, pages and chunks into a new generation (lexical, vectors, SQL), writing changed rows only."""
     base = world.index.candidate()
     known = world.index.hashes(base) if base else {}
     everything = changes.everything or base is None
     items = _keys("tags", changes, inputs, everything)
+    pages = _keys("wiki", changes, inputs, everything)
     docs = _keys("chunks", changes, inputs, everything) | _keys("normalized", changes, inputs, everything)
     documents = frozenset(inputs.keys("normalized"))
     unreadable = {key for key in items if inputs.broken("tags", key)}
-    rows = {row.id: row for row in (*_item_rows(items - unreadable, inputs), *_chunk_rows(docs, inputs))}
+    made = (*_item_rows(items - unreadable, inputs), *_page_rows(pages, inputs), *_chunk_rows(docs, inputs))
+    rows = {row.id: row for row in made}
     stale = [
         row
         for row, (_, doc) in known.items()
         if row not in rows
         and (
             doc not in documents
+            or row in pages
             or (row not in unreadable and (everything or row in items or (doc in docs and _is_chunk(row))))
         )
     ]
@@ -32,7 +38,7 @@ def run(changes: Changes, inputs: Inputs, previous: Previous, world: World) -> O
     if base and not fresh and not stale:
         return Output(version=base, kept=len(known), warnings=warnings, details={"generation": base})
     vectored = [row.kind != "chunk" or world.settings.options.embed_chunks for row in fresh]
-    vectors = world.embedder.embed([_embedded(row) for row, wanted in zip(fresh, vectored, strict=True) if wanted])
+    vectors = _vectors([row for row, wanted in zip(fresh, vectored, strict=True) if wanted], world.embedder)
     generation = world.index.write(base, fresh, vectors, vectored, stale)
     return Output(
         version=generation,
@@ -48,6 +54,20 @@ def _keys(stage: str, changes: Changes, inputs: Inputs, everything: bool) -> fro
 
 def _is_chunk(row_id: str) -> bool:
     return row_id.startswith("ck_")
+
+
+def _vectors(rows: Sequence[Row], embedder: Embedder) -> Vectors:
+    """One a row, in order. A page's is the mean of those of its sentences that are known, so that it costs nothing."""
+    texts = {n: _embedded(row) for n, row in enumerate(rows) if row.kind != "page"}
+    vectors = np.zeros((len(rows), embedder.dim), np.float32)
+    vectors[list(texts)] = embedder.embed(list(texts.values()))
+    for n, row in enumerate(rows):
+        if row.kind == "page":
+            said = [embedder.key(ids.canonical(line)) for line in row.text.splitlines()]
+            found, known = embedder.recall(said)
+            mean = found[known].sum(axis=0) if known.any() else embedder.embed([row.title])[0]
+            vectors[n] = mean / max(float(np.linalg.norm(mean)), 1e-9)
+    return vectors
 
 
 def _embedded(row: Row) -> str:
@@ -93,6 +113,33 @@ def item_row(item: Item) -> Row:
         effective_date=item.valid_from or "",
         updated_at=item.updated_at,
         engine=item.engine,
+    )
+
+
+def _page_rows(keys: frozenset[str], inputs: Inputs) -> Iterator[Row]:
+    if not keys:
+        return
+    briefs = {brief.id: brief for brief in cast(tuple[PageBrief, ...], inputs.records("wiki", "catalogue"))}
+    for key in sorted(keys & briefs.keys()):
+        for record in () if inputs.broken("wiki", key) else inputs.records("wiki", key):
+            yield _page_row(briefs[key], cast(Rendering, record))
+
+
+def _page_row(brief: PageBrief, page: Rendering) -> Row:
+    return Row(
+        id=brief.id,
+        kind="page",
+        text=words_of(page.text),
+        title=brief.title,
+        doc_id=brief.docs[0] if brief.docs else "",
+        source_id=brief.docs[0].partition("/")[0] if brief.docs else "",
+        uri=f"kb/wiki/{page.path}",
+        category=brief.category,
+        tags=brief.tags,
+        entities=brief.keys,
+        docs=brief.docs,
+        origins=brief.docs,
+        updated_at=brief.updated,
     )
 
 

@@ -19,7 +19,7 @@ from kb_pipeline.rules.pages.catalogue import (
     master_index,
     topic_index,
 )
-from kb_pipeline.rules.pages.merging import front_of, is_untouched, line_hashes
+from kb_pipeline.rules.pages.merging import front_of, is_reviewed, is_untouched, line_hashes
 from kb_pipeline.rules.pages.rendering import Rendered, abandoned, rendered
 from kb_pipeline.rules.pages.stating import settled, states_only
 from kb_pipeline.rules.taxonomy import category_folder
@@ -105,7 +105,7 @@ class _Pages:
             self.log.append(f"{self._now()} created {where}")
         elif before.path != page.path:
             self.log.append(f"{self._now()} moved `{before.path}` to {where}")
-        elif front_of(before.text).get("rendering") != front_of(text).get("rendering"):
+        elif not is_reviewed(before.text) and front_of(before.text).get("rendering") != front_of(text)["rendering"]:
             self.log.append(f"{self._now()} rewritten {where}")
 
     def without(self, keys: Sequence[str]) -> list[str]:

@@ -9,8 +9,8 @@ from typing import Any, cast
 from pydantic import TypeAdapter, ValidationError
 
 from kb_pipeline.errors import StoreError
-from kb_pipeline.records import PageBrief, Record, Rendering
-from kb_pipeline.rules.pages.merging import front_of, is_reviewed, is_untouched, line_hashes, merged
+from kb_pipeline.records import Clash, PageBrief, Record, Rendering
+from kb_pipeline.rules.pages.merging import front_of, is_reviewed, is_untouched, line_hashes, merged, outstanding
 
 FOLDER = "wiki"
 ANSWERS = f"{FOLDER}/answers/"  # answers that were kept, which are no pages
@@ -82,7 +82,9 @@ def overlaid(data: bytes, records: Sequence[Record], known: Mapping[str, Any]) -
     both = merged(base, machine.text, person)
     if both.text == machine.text:
         return records, False
-    update = {"text": both.text, "base": now, "by_hand": both.by_hand, "clashes": both.clashes}
+    earlier = outstanding(map(Clash.model_validate, known.get("clashes", ())), machine.text, both.text)
+    clashes = tuple(dict.fromkeys((*earlier, *both.clashes)))
+    update = {"text": both.text, "base": now, "by_hand": both.by_hand, "clashes": clashes}
     return (machine.model_copy(update=update),), True
 
 

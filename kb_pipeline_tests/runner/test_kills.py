@@ -58,7 +58,7 @@ def test_an_item_retired_by_a_killed_run_leaves_the_index(root: Path) -> None:
     dies(lambda: build(root))
     with opened(root) as base:
         compile_all(base)
-        assert all(finding.ok for finding in base.check())
+        assert all(finding.ok for finding in base.check() if finding.blocking)
     assert "The alpha server accepts 512 connections at once." not in Cli(root).active()
 
 

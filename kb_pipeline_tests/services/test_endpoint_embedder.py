@@ -144,7 +144,7 @@ def test_another_embedding_model_embeds_anew_and_nothing_else(server: FakeEndpoi
             assert bool(stale.sources) == (model == "vectors-1")
             assert sum(report.calls for report in reports) == server.count() - before - 1
             assert base.search("requests per minute").hits
-    assert {report.stage for report in reports} == {"dedup", "tags", "index", "eval", "live"}
+    assert {report.stage for report in reports} == {"dedup", "tags", "pages", "wiki", "index", "eval", "live"}
     assert {(call["path"], call["model"]) for call in server.calls()[before:]} == {("/v1/embeddings", "vectors-2")}
     with driven(root, KB_EMBED_MODEL="vectors-1", **environ) as base:
         before = server.count()

@@ -1,5 +1,5 @@
-"""Pages by a model: one page a question, and one more where a sentence is not carried. Owns what it is shown: numbers in
-place of ids.
+"""Pages by a model: one page a question, and one more where a sentence is not carried. Owns what it is shown: numbers
+in place of ids.
 
 What it writes is a claim: outside, what is still not carried is replaced by the items' own statements.
 """

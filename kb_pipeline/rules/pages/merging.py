@@ -7,7 +7,7 @@ machine has something new to say in the same place, that is a clash, told beside
 
 import json
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
@@ -22,6 +22,7 @@ _DEFINED = re.compile(r"^\[\^(kb_[0-9a-f]+|by-hand)\]:")
 _FIELD = re.compile(r"^([A-Za-z_][\w-]*):")
 _FENCE = "---"
 _OF_THE_MACHINE = frozenset({"id", "sources", "updated", "rendering", "status"})
+_HEADING = re.compile(r"#{1,6} ")
 _WORDS = re.compile(r"[^\W\d_]{2}")
 _HASH = 8
 
@@ -63,12 +64,26 @@ def split(text: str) -> tuple[list[str], str]:
     return lines[1:end], "\n".join(lines[end + 1 :]).removeprefix("\n") + "\n" * text.endswith("\n")
 
 
+def outstanding(clashes: Iterable[Clash], machine: str, text: str) -> list[Clash]:
+    """The earlier ``clashes`` that nobody settled: the person's lines still stand in ``text``, and the machine would
+    still say its own."""
+    ours, theirs = set(machine.splitlines()), set(map(_unmarked, text.splitlines()))
+    return [
+        clash for clash in clashes if ours.issuperset(clash.machine) and theirs.issuperset(map(_unmarked, clash.person))
+    ]
+
+
+def _unmarked(line: str) -> str:
+    """A sentence without its footnotes."""
+    return _MARK.sub("", line).replace(BY_HAND, "").rstrip()
+
+
 def merged(base: Collection[str], machine: str, person: str) -> Merged:
     """The page of both hands. ``base`` are the ``line_hashes`` of the last rendering."""
     ours, theirs = split(machine), split(person)
     known = frozenset(base)
     lines, clashes = _bodies(tuple(base), ours[1].splitlines(), theirs[1].splitlines(), known)
-    lines = _without_dead_marks(lines, machine)
+    lines = _spaced(_with_own_feet(lines, machine))
     by_hand = set(_persons(lines, known | set(line_hashes(machine))))
     marked = [_marked(line) if n in by_hand else line for n, line in enumerate(lines)]
     if by_hand and _NOTE not in marked:
@@ -163,14 +178,33 @@ def _interleaved(ours: Sequence[str], kept: Sequence[str], joined: Sequence[str]
     return lines
 
 
-def _without_dead_marks(lines: Sequence[str], machine: str) -> list[str]:
-    """A person's sentences may cite items that left the page: a footnote without a foot is dropped."""
-    defined = {m[1] for line in machine.splitlines() if (m := _DEFINED.match(line))}
-    return [
-        _MARK.sub(lambda m: m[0] if m[1] in defined else "", line)
-        for line in lines
-        if not (d := _DEFINED.match(line)) or d[1] in defined or d[1] == "by-hand"
-    ]
+def _with_own_feet(lines: Sequence[str], machine: str) -> list[str]:
+    """Footnotes are the machine's, whoever wrote there, and a sentence cites only items that the page has a foot of: a
+    person's may have outlived one."""
+    feet = {m[1]: line for line in machine.splitlines() if (m := _DEFINED.match(line))}
+    found: list[str] = []
+    for line in lines:
+        defined = _DEFINED.match(line)
+        if not defined or defined[1] == "by-hand":
+            found.append(_MARK.sub(lambda m: m[0] if m[1] in feet else "", line))
+        elif defined[1] in feet:
+            found.append(feet[defined[1]])
+    return found
+
+
+def _spaced(lines: Sequence[str]) -> list[str]:
+    """``lines`` with one blank line where there are several, and one around headings; code as it is."""
+    found: list[str] = []
+    fenced = False
+    for line in lines:
+        before = found[-1] if found else ""
+        if not fenced and not line.strip() and not before.strip():
+            continue
+        if not fenced and before.strip() and line.strip() and (line.startswith("#") or _HEADING.match(before)):
+            found.append("")
+        found.append(line)
+        fenced ^= line.startswith("```")
+    return found
 
 
 def _persons(lines: Sequence[str], known: Collection[str]) -> Iterator[int]:

@@ -107,12 +107,11 @@ def _body(made: Rendered) -> str:
     if made.written.lead:
         parts.append(_paragraph(made.written.lead))
     facet: Facet | None = None
-    several = len({section.heading for section in made.written.sections if section.heading}) > 0
     for section in made.written.sections:
         if section.facet != facet:
             facet = section.facet
             parts.append(f"## {TITLES[facet]}\n")
-        if section.heading and several:
+        if section.heading and section.heading != TITLES[section.facet]:
             parts.append(f"### {label(section.heading)}\n")
         parts += [_block(block) for block in section.blocks]
     parts += [

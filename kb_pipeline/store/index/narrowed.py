@@ -7,17 +7,10 @@ written from all that it cites, so it is shown to whoever may see all of that.
 
 from functools import cached_property
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-
 from kb_pipeline.records import Row
 from kb_pipeline.store.index.opened import Generation
 from kb_pipeline.store.index.scan import Flags
 from kb_pipeline.store.index.snapshot import LocalSnapshot
-
-_WRITTEN = pa.array(["page", "burst"])
-"""Kinds of rows whose text is nobody's own words."""
 
 
 class NarrowedSnapshot(LocalSnapshot):
@@ -31,10 +24,9 @@ class NarrowedSnapshot(LocalSnapshot):
     @cached_property
     def _visible(self) -> Flags:
         """A row must have an origin that may be seen; one without any document is nobody's to see."""
-        cited, owned = self._all.cited, self._all.originated
-        written = np.asarray(pc.is_in(self._all.column("kind"), _WRITTEN).to_numpy(), dtype=np.bool_)
+        owned = self._all.originated
         seen = owned.touching(frozenset(owned.documents) - self._masked)
-        return self._all.live & seen & ~(written & cited.touching(self._outside))
+        return self._all.live & seen & ~(self._written & self._all.cited.touching(self._masked))
 
     def _shown(self, row: Row) -> Row:
         """A row with his own citations, and as many confirmations as he can see at most."""

@@ -29,6 +29,9 @@ def _best_first(hit: tuple[str, float]) -> tuple[float, str]:
     return -hit[1], hit[0]
 
 
+_WRITTEN = ("page", "burst")
+
+
 class LocalSnapshot:
     """One generation under one mask; serves any number of requests at once and keeps what they share."""
 
@@ -153,7 +156,16 @@ class LocalSnapshot:
 
     @cached_property
     def _visible(self) -> Flags:
-        return self._all.live & ~self._all.originated.only(self._masked) if self._masked else self._all.live
+        """A row must have an origin that is not masked; what is written from several documents, all of them."""
+        if not self._masked:
+            return self._all.live
+        hidden = self._all.originated.only(self._masked) | (self._written & self._all.cited.touching(self._masked))
+        return self._all.live & ~hidden
+
+    @cached_property
+    def _written(self) -> Flags:
+        """Rows whose text is nobody's own words: written from all that they cite."""
+        return self._having("kind", _WRITTEN)
 
     def _allowed(self, scope: Scope) -> Flags:
         """Which positions a request may see. Remembered a scope, for a few scopes."""
