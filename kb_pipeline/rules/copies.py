@@ -1,8 +1,8 @@
 """Which places of one fact are copies of one text, so that they confirm it once. Pure.
 
-Owns the marks by which a copy is told: one document, equal text, an equal passage whatever its markup, versions or
-renditions of one document, and passages whose words around the quote are the same. Refuses to know what is quoted: the
-same sentence in two places that share nothing else is two confirmations.
+Owns the marks by which a copy is told: one document, equal text, an equal passage or an equal quote under equal
+headings whatever their markup, versions or renditions of one document, and the same words around the quote. Refuses to
+know what is quoted: the same sentence in two places that share nothing else is two confirmations.
 """
 
 import re
@@ -31,7 +31,8 @@ _RENDERED = re.compile(r"\.(?:md|markdown|html?|xhtml|pdf|docx?|odt|rst|txt|epub
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Where a quote stands: its document and passage, the hashes of both, and the quote's offsets in the passage."""
+    """Where a quote stands: its document and passage, the hashes of both, the quote's offsets in the passage, and the
+    headings over it."""
 
     doc_id: str
     text_hash: str
@@ -39,6 +40,7 @@ class Standing:
     passage: str
     start: int
     end: int
+    heading: tuple[str, ...] = ()
 
 
 def texts(standings: Sequence[Standing]) -> list[int]:
@@ -75,9 +77,11 @@ def texts(standings: Sequence[Standing]) -> list[int]:
 
 def _marks(standing: Standing) -> tuple[str, ...]:
     marks = [f"document {standing.doc_id}", f"passage {standing.passage_hash}", f"text {standing.text_hash}"]
-    words = _words(standing.passage)
-    if len(words) > len(_words(standing.passage[standing.start : standing.end])):
+    words, quoted = _words(standing.passage), _words(standing.passage[standing.start : standing.end])
+    if len(words) > len(quoted):
         marks.append(f"words {digest(*words)}")
+    if standing.heading:
+        marks.append(f"quote {digest(*_words(' '.join(standing.heading)), '', *quoted)}")
     where = place(standing.doc_id)
     if where.version:
         marks.append(f"versions {_RENDERED.sub('', where.lineage)}")

@@ -61,11 +61,12 @@ def merge(cluster: Cluster, witnesses: Sequence[Witness]) -> Item:
 
 def _distinct_texts(witnesses: Sequence[Witness]) -> list[int]:
     """For each witness the number of the independent text it stands in: a copy confirms nothing."""
-    return copies.texts(
-        [
-            copies.Standing(w.meta.doc_id, w.meta.text_sha256, w.chunk.hash, w.chunk.text, w.draft.start, w.draft.end)
-            for w in witnesses
-        ]
+    return copies.texts([_standing(w.meta, w.chunk, w.draft) for w in witnesses])
+
+
+def _standing(meta: Meta, chunk: Chunk, draft: Draft) -> copies.Standing:
+    return copies.Standing(
+        meta.doc_id, meta.text_sha256, chunk.hash, chunk.text, draft.start, draft.end, heading=chunk.heading
     )
 
 

@@ -16,9 +16,12 @@ AFTER = " When the pool is empty the worker waits, and a waiting worker is repor
 OTHER = "We looked at memory last week with the storage team and wrote down what each component keeps to itself. "
 
 
-def standing(doc: str, before: str = "", after: str = "", quote: str = QUOTE) -> Standing:
+def standing(doc: str, before: str = "", after: str = "", quote: str = QUOTE, heading: str = "") -> Standing:
     passage = before + quote + after
-    return Standing(doc, digest(doc, passage), digest(passage), passage, len(before), len(before) + len(quote))
+    hashes = digest(doc, passage), digest(passage)
+    return Standing(
+        doc, *hashes, passage, len(before), len(before) + len(quote), tuple(heading.split(" > ")) if heading else ()
+    )
 
 
 def confirmations(*standings: Standing) -> int:
@@ -58,6 +61,13 @@ def test_versions_of_one_document_are_one_voice() -> None:
     """What a guide says in every release it says once; a series of minutes speaks anew each time."""
     assert confirmations(standing("d/0.5/guide.md", BEFORE), standing("d/0.6/guide.md", OTHER)) == 1
     assert confirmations(standing("d/minutes-2024-01-05.md", BEFORE), standing("d/minutes-2024-02-05.md", OTHER)) == 2
+
+
+def test_an_equal_quote_under_equal_headings_is_a_copy() -> None:
+    """A sentence under the same headings elsewhere was carried there; under others it need not have been."""
+    here = standing("a/x.md", BEFORE, heading="Guide > Pool")
+    assert confirmations(here, standing("b/y.md", OTHER, heading="Guide > Pool")) == 1
+    assert confirmations(here, standing("b/y.md", OTHER, heading="Notes > Pool")) == 2
 
 
 def test_files_of_code_that_share_a_name_are_no_renditions() -> None:
