@@ -63,7 +63,7 @@ def _vectors(rows: Sequence[Row], embedder: Embedder) -> Vectors:
     vectors[list(texts)] = embedder.embed(list(texts.values()))
     for n, row in enumerate(rows):
         if row.kind == "page":
-            said = [embedder.key(ids.canonical(line)) for line in row.text.splitlines()]
+            said = [embedder.key(ids.canonical(line)) for line in row.text.split("\n\n")]
             found, known = embedder.recall(said)
             mean = found[known].sum(axis=0) if known.any() else embedder.embed([row.title])[0]
             vectors[n] = mean / max(float(np.linalg.norm(mean)), 1e-9)

@@ -28,7 +28,7 @@ def brief_of(page: Page, written: Written, items: Mapping[str, Item]) -> PageBri
         keys=tuple(_keys(own)),
         aliases=page.aliases,
         tags=_tags(own),
-        docs=_docs(own),
+        docs=_docs([*own, *items.values()]),
         items=len(cited(written)),
         updated=max((item.updated_at for item in own), default=""),
     )

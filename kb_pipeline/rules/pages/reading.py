@@ -61,6 +61,7 @@ def links_of(text: str) -> list[str]:
 
 
 def words_of(text: str) -> str:
-    """What a page says, as plain text: headings and sentences, without footnotes and lists of links."""
+    """What a page says, as plain text: headings and sentences, a blank line apart, without footnotes and lists of
+    links."""
     lines = (line for line in read(text) if line.kind in {"sentence", "lead", "heading"} and line.section not in _LISTS)
-    return "\n".join(plain(line.text) for line in lines)
+    return "\n\n".join(plain(line.text) for line in lines)
