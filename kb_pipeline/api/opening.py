@@ -79,6 +79,7 @@ class Opened:
             embedder=self._writer.name,
             dim=self._writer.dim,
             retained=self.settings.options.retained_generations,
+            given=self.kb.evaluated,
         )
 
     @cached_property

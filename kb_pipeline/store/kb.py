@@ -201,14 +201,16 @@ class Kb:
         kept = (p for p in (self.folder / VERSIONS).glob("*.md") if p.stem not in cited)
         return remove([p for p in kept if p.stat().st_mtime < since], self.folder)
 
+    def evaluated(self) -> list[str]:
+        """The generations that ``kb/eval/results.jsonl`` tells of, which outlive ``kb/index``."""
+        lines = (read_bytes(self.folder / "eval" / "results.jsonl") or b"").splitlines()
+        return [str(found.get("generation", "")) for line in lines if isinstance(found := _json(line), dict)]
+
     # --- what runs leave behind ----------------------------------------------------------------------------------
 
     def state(self, name: str) -> dict[str, Any]:
         """A machine-local JSON object under ``kb/cache/``; a broken one counts as lost, which is empty."""
-        try:
-            value = json.loads(read_bytes(self.cache / f"{name}.json") or b"{}")
-        except ValueError:
-            return {}
+        value = _json(read_bytes(self.cache / f"{name}.json") or b"{}")
         return value if isinstance(value, dict) else {}
 
     def keep_state(self, name: str, value: Mapping[str, Any]) -> None:
@@ -281,6 +283,14 @@ class Kb:
         """Paths, and the hashes of what commits that were killed may have left there since the last whole one."""
         found = self.state(_journal(stage, source))
         return {path: frozenset(map(str, hashes)) for path, hashes in found.items() if isinstance(hashes, list)}
+
+
+def _json(data: bytes) -> Any:
+    """What ``data`` says, None where it is broken."""
+    try:
+        return json.loads(data)
+    except ValueError:
+        return None
 
 
 def _journal(stage: str, source: str | None) -> str:

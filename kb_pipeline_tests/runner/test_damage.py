@@ -129,6 +129,26 @@ def test_a_deleted_folder_is_made_anew(root: Path, folder: str) -> None:
     assert (known(root), served(root)) == (before, rows)
 
 
+def test_a_lost_index_goes_on_counting(root: Path) -> None:
+    """What was measured of generations before it was lost stays told of those."""
+    results = root / "kb/eval/results.jsonl"
+    before = [json.loads(line)["generation"] for line in results.read_text().splitlines()]
+    shutil.rmtree(root / "kb/index")
+    build(root)
+    after = [json.loads(line)["generation"] for line in results.read_text().splitlines()]
+    assert after[: len(before)] == before
+    assert after[len(before) :] == [f"g{len(before) + 1:08}"]
+
+
+def test_an_index_of_another_file_layout_is_made_anew(root: Path) -> None:
+    """An update of the program that writes other files needs no hand: the next build names it and starts afresh."""
+    before, rows = known(root), served(root)
+    for path in (root / "kb/index").glob("g*/manifest.json"):
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"layout": "an older one"}))
+    build(root)
+    assert (known(root), served(root)) == (before, rows)
+
+
 def test_deleted_items_are_made_anew(root: Path) -> None:
     """Without the folder of items the documents are enough for what they state; history and edits went with it."""
     shutil.rmtree(root / "kb/items")

@@ -113,6 +113,28 @@ def test_a_newer_schema_is_refused(tmp_path: Path) -> None:
         pass
 
 
+def test_another_file_layout_is_named_and_written_anew(tmp_path: Path) -> None:
+    """A generation whose files this version would misread is no candidate: the next one starts from nothing."""
+    index = opened(tmp_path)
+    first = put(index, [item("kb_1", "one")])
+    manifest = tmp_path / first / "manifest.json"
+    manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"layout": "an older one"}))
+    index = opened(tmp_path)
+    with pytest.raises(StoreError, match=rf"(?s){first} has another file layout.*kb build"), index.snapshot():
+        pass
+    assert (index.candidate(), first in index.fault()) == (None, True)
+    second = put(index, [item("kb_1", "two")])
+    with index.snapshot() as snapshot:
+        assert (second > first, found(snapshot, "two")) == (True, ["kb_1"])
+    assert index.fault() == ""
+
+
+def test_names_of_a_lost_index_are_not_given_again(tmp_path: Path) -> None:
+    """What stands elsewhere about a generation goes on meaning that one."""
+    index = LocalIndex(tmp_path, embedder="unit-8", dim=DIM, given=lambda: ["g00000041", "garbage", ""])
+    assert put(index, [item("kb_1", "one")]) == "g00000042"
+
+
 def test_segments_are_merged(tmp_path: Path) -> None:
     """Many small updates never leave more than a handful of segments, and dead rows are dropped in time."""
     index = opened(tmp_path)

@@ -9,7 +9,7 @@ kb/index/CURRENT            the generation that readers are served from; moves b
 import json
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from pathlib import Path
@@ -24,6 +24,7 @@ from kb_pipeline.rules.analyser import VERSION
 from kb_pipeline.store import files
 from kb_pipeline.store.index import generations, writing
 from kb_pipeline.store.index.generations import Manifest
+from kb_pipeline.store.index.layout import LAYOUT
 from kb_pipeline.store.index.narrowed import NarrowedSnapshot
 from kb_pipeline.store.index.opened import WORDS, Generation
 from kb_pipeline.store.index.rows import Keys, keys, to_table
@@ -47,13 +48,22 @@ V = TypeVar("V")
 class LocalIndex:
     """Generations in ``folder``, whose vectors ``embedder`` makes with ``dim`` numbers each.
 
-    ``retained`` generations are kept for rollback besides the live one's successors. Safe for many reading threads and
-    processes beside one writer; writers wait for each other.
+    ``retained`` generations are kept for rollback besides the live one's successors. ``given`` tells names that stand
+    elsewhere for generations of before ``folder`` was lost: they are given to no other one. Safe for many reading
+    threads and processes beside one writer; writers wait for each other.
     """
 
-    def __init__(self, folder: Path, *, embedder: str, dim: int, retained: int = 3) -> None:
-        self._folder, self._retained = folder, retained
-        self._stamp = Manifest(analyser=VERSION, embedder=embedder, dim=dim)
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        embedder: str,
+        dim: int,
+        retained: int = 3,
+        given: Callable[[], Iterable[str]] = tuple,
+    ) -> None:
+        self._folder, self._retained, self._given = folder, retained, given
+        self._stamp = Manifest(layout=LAYOUT, analyser=VERSION, embedder=embedder, dim=dim)
         self._guard, self._writer = threading.RLock(), threading.RLock()
         self._opened: OrderedDict[tuple[str, State], Generation] = OrderedDict()
         self._snapshots: OrderedDict[tuple[Generation, frozenset[str], Sources], LocalSnapshot] = OrderedDict()
@@ -96,7 +106,7 @@ class LocalIndex:
 
     def _write(self, base: Generation | None, added: writing.Part, gone: Keys, stamp: Manifest) -> str:
         generations.collect(self._folder, generations.names(self._folder))
-        name = generations.following(self._folder)
+        name = generations.following(self._folder, self._given())
         temporary = self._folder / f"{generations.TEMPORARY}{name}"
         try:
             temporary.mkdir()

@@ -16,6 +16,7 @@ from pydantic import Field, ValidationError
 from kb_pipeline.errors import NotFound, StoreError
 from kb_pipeline.records import SCHEMA_VERSION, Record
 from kb_pipeline.store import files
+from kb_pipeline.store.index.layout import LAYOUT
 
 MANIFEST = "manifest.json"
 CURRENT, PIN = "CURRENT", "PIN"
@@ -36,9 +37,11 @@ class Segment(Record):
 
 
 class Manifest(Record):
-    """What a generation is made of. ``files`` maps each path in it to its size, by which damage is noticed."""
+    """What a generation is made of. ``layout`` says how its files are to be read; ``files`` maps each path in it to its
+    size, by which damage is noticed."""
 
     schema_version: int = SCHEMA_VERSION
+    layout: str = ""
     analyser: str
     embedder: str
     dim: int
@@ -62,18 +65,23 @@ def names(folder: Path) -> list[str]:
         return []
 
 
-def following(folder: Path) -> str:
-    """The name after the newest one."""
-    return name_of(max((int(name[1:]) for name in names(folder)), default=0) + 1)
+def following(folder: Path, given: Iterable[str] = ()) -> str:
+    """The name after the newest one, and after all that were ``given`` before."""
+    before = (int(name[1:]) for name in (*names(folder), *given) if _NAME.fullmatch(name))
+    return name_of(max(before, default=0) + 1)
 
 
 def read_manifest(folder: Path) -> Manifest:
     """The manifest of the generation in ``folder``, every file present in its recorded size.
 
-    Raises ``NotFound`` where there is no such folder, ``StoreError`` where it is damaged or of a newer schema.
+    Raises ``NotFound`` where there is no such folder, ``StoreError`` where it is damaged, of a newer schema or of
+    another layout.
     """
     try:
         manifest = _parse(folder)
+        if manifest.layout != LAYOUT:
+            what = f"generation {folder.name} has another file layout than this version writes."
+            raise StoreError(what, where=str(folder), cure="Run `kb build`: it makes the index anew.")
         for path, size in manifest.files.items():
             if (folder / path).stat().st_size != size:
                 raise damaged(folder, f"{path} does not have its {size} bytes")
