@@ -32,6 +32,16 @@ class Write:
 
 
 @dataclass(frozen=True)
+class Revert:
+    """All these files as they were, by path."""
+
+    files: Mapping[str, str]
+
+    def apply(self, root: Path) -> frozenset[str]:
+        return frozenset().union(*(Write(path, text).apply(root) for path, text in self.files.items()))
+
+
+@dataclass(frozen=True)
 class Swap:
     """Other words in place of words that stand in a file."""
 

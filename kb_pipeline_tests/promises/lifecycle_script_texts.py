@@ -22,9 +22,9 @@ from kb_pipeline_tests.promises.lifecycle_corpus import (
     TAKEOVER,
     VAULT,
 )
-from kb_pipeline_tests.promises.lifecycle_edits import Remove, Step, Swap, Write
+from kb_pipeline_tests.promises.lifecycle_edits import Remove, Revert, Step, Swap, Write
 
-BACK_TO_THE_START = tuple(Write(path, text) for path, text in DOCUMENTS.items())
+_AS_AT_FIRST = (Revert(DOCUMENTS),)
 
 _SENDS = "The nightly backup sends every volume to the safe."
 _SNAPSHOTS_30 = "The vault keeps 30 daily snapshots."
@@ -61,7 +61,7 @@ WORDS = (
     ),
     Step(
         "revert the last four",
-        BACK_TO_THE_START,
+        _AS_AT_FIRST,
         gone=(_SENDS, _SNAPSHOTS_30, _DISK_GIB, _PUBLIC),
         new={
             VAULT: "runbooks/backup.md",
@@ -146,7 +146,7 @@ FORMS = (
     Step("deleted", (Remove("runbooks/queue.md"),), gone=(DRAIN, QUEUE), cites={PAUSE: "notes/load-test.md"}),
     Step(
         "back as it was at first",
-        BACK_TO_THE_START,
+        _AS_AT_FIRST,
         new={
             OUTAGE: "notes/postmortem.md",
             DRAIN: "runbooks/queue.md",

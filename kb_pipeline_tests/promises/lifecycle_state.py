@@ -3,7 +3,8 @@
 import hashlib
 import json
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from kb_pipeline_tests.driving import Cli, opened
 
 _ASIDE = {"id", "aliases", "created_at", "updated_at", "valid_to", "content_hash", "related_items", "superseded_by"}
 Json = dict[str, Any]
+Opener = Callable[[Path], AbstractContextManager[KnowledgeBase]]
 
 
 def knowledge(root: Path) -> dict[str, Any]:
@@ -61,7 +63,7 @@ def documents(root: Path) -> dict[str, str]:
     return found
 
 
-def from_scratch(root: Path, scratch: Path) -> Path:
+def from_scratch(root: Path, scratch: Path, open_: Opener = opened) -> Path:
     """The items of a build over the same sources that knows of no history; ``scratch``, below which it lies."""
     shutil.rmtree(scratch, ignore_errors=True)
     scratch.mkdir(parents=True)
@@ -69,7 +71,7 @@ def from_scratch(root: Path, scratch: Path) -> Path:
         shutil.copy(root / name, scratch / name)
     for source in registered(root):
         shutil.copytree(root / source["uri"], scratch / source["uri"], dirs_exist_ok=True)
-    with opened(scratch) as base:
+    with open_(scratch) as base:
         publish(base)
     return scratch
 

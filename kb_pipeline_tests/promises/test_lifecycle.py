@@ -2,32 +2,25 @@
 was written down by hand, and what a build from scratch over the same sources gives; every quote stands; nothing lives
 of what is gone; no citation was lost; and no more was done than the edit asked for."""
 
+import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from kb_pipeline.records import StageReport
-from kb_pipeline_tests.driving import Cli, compile_all, new_root, opened, tree
-from kb_pipeline_tests.promises.lifecycle_corpus import ACTIVE, DOCUMENTS, SUPERSEDED, TAXONOMY
+from kb_pipeline_tests.driving import Cli
+from kb_pipeline_tests.engines.modelled import modelled
+from kb_pipeline_tests.fakes import ScriptedChat, honestly
+from kb_pipeline_tests.promises.lifecycle_corpus import ACTIVE, SUPERSEDED
 from kb_pipeline_tests.promises.lifecycle_edits import Expected, Step
+from kb_pipeline_tests.promises.lifecycle_playing import agrees, begin, edit, play
 from kb_pipeline_tests.promises.lifecycle_script_facts import VERSIONS, WITNESSES
 from kb_pipeline_tests.promises.lifecycle_script_places import PLACES, REGISTRY
 from kb_pipeline_tests.promises.lifecycle_script_texts import FORMS, WORDS
-from kb_pipeline_tests.promises.lifecycle_state import (
-    documents,
-    from_scratch,
-    ghosts,
-    knowledge,
-    lines,
-    lost,
-    quotes,
-)
-from kb_pipeline_tests.promises.test_1_proven import unproven
+from kb_pipeline_tests.promises.lifecycle_state import from_scratch, knowledge
 
-SOURCES = {name: name for name in ("runbooks", "notes", "releases")}
 CHAPTERS = {
     "words": WORDS,
     "forms": FORMS,
@@ -36,18 +29,32 @@ CHAPTERS = {
     "versions": VERSIONS,
     "registry": REGISTRY,
 }
-FEW = {"KB_EVAL_ITEMS": "5"}  # questions are asked of a sample; here of a small one
-QUESTIONS = 3  # at most, of one item
+NAMED = {step.name: step for chapter in CHAPTERS.values() for step in chapter}
+CHECKPOINTS = (
+    "reword a sentence",
+    "rename",
+    "copy to another source",
+    "one of two witnesses contradicts",
+    "a new version",
+    "deleted",
+)
 
 
 @pytest.fixture(scope="module")
 def start(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The knowledge base that every chapter begins with, built; not to be changed."""
-    root = new_root(tmp_path_factory.mktemp("start") / "base", DOCUMENTS, **SOURCES)
-    (root / "taxonomy.yaml").write_text(TAXONOMY)
-    with opened(root, **FEW) as base:
-        compile_all(base)
-    return root
+    """The knowledge base that every chapter begins with; not to be changed."""
+    return begin(tmp_path_factory.mktemp("start") / "base")
+
+
+@pytest.fixture(autouse=True)
+def without_a_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing here survives the machine: waiting for the disk would be most of the time."""
+    monkeypatch.setattr(os, "fsync", lambda _: None)
+
+
+def test_the_script_is_long() -> None:
+    """Sixty steps at the least, each under a name of its own."""
+    assert len(NAMED) == sum(map(len, CHAPTERS.values())) >= 60
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
@@ -57,76 +64,52 @@ def test_after_every_edit_all_is_known_and_nothing_else(start: Path, tmp_path: P
     expected = Expected.of(ACTIVE, SUPERSEDED)
     agrees(root, expected)
     for step in CHAPTERS[chapter]:
-        try:
+        with told(step):
             play(root, step, expected)
             assert knowledge(root) == knowledge(from_scratch(root, tmp_path / "scratch"))
-        except Exception as error:
-            error.add_note(f"in the step {step.name!r}")
-            raise
 
 
-def play(root: Path, step: Step, expected: Expected) -> None:
-    """Make the edits of ``step``, compile, and require what it expects."""
-    held, files, cited = documents(root), tree(root / "kb"), quotes(root)
-    before = Cli(root).items()
-    for edit in step.edits:
-        assert edit.apply(root) or step.edits.count(edit), "the edit does not apply"
-    first = expected.after(step)
-    with opened(root, **FEW) as base:
-        reports, _ = compile_all(base)
-        assert [f for f in base.check() if f.blocking and not f.ok and f.stage != "eval"] == []
-        assert not base.stale()
-        assert ghosts(base, root, {*step.gone, *step.older, *step.dropped}) == []
+@contextmanager
+def told(step: Step) -> Iterator[None]:
+    """Name the step in which something went wrong."""
+    try:
+        yield
+    except Exception as error:
+        error.add_note(f"in the step {step.name!r}")
+        raise
+
+
+@pytest.mark.parametrize("chapter", ["words", "witnesses"])
+def test_a_model_lives_the_same_life(tmp_path: Path, chapter: str) -> None:
+    """Thought through by a model that is honest, the same is known after each step; a build from scratch needs no reply
+    that was not kept, and an edit asks about the chunks that changed alone."""
+    chat = ScriptedChat(honestly)
+    root, scratch = begin(tmp_path / "base", lambda root: modelled(root, chat)), tmp_path / "scratch"
+    expected = Expected.of(ACTIVE, SUPERSEDED)
     agrees(root, expected)
-    assert [unproven(root, status) for status in ("active", "superseded", "retired")] == [[], [], []]
-    assert lost(root, cited) == []
-    now = documents(root)
-    touched = {doc for doc in held.keys() | now.keys() if held.get(doc) != now.get(doc)}
-    redone = len(touched & now.keys()) if step.redone is None else step.redone
-    assert_proportional(reports, step, redone, first)
-    written = {path for path, state in tree(root / "kb").items() if files.get(path) != state}
-    assert stray(root, written, touched | {*step.about}, before) == []
+    for step in CHAPTERS[chapter]:
+        chat.asked.clear()
+        with told(step):
+            play(root, step, expected, lambda root: modelled(root, chat))
+            touched = len({change.path for change in step.edits if hasattr(change, "path")})
+            assert chat.tasks()["extract"] <= 2 * touched
+            asked = len(chat.asked)
+            assert knowledge(root) == knowledge(from_scratch(root, scratch, lambda root: modelled(root, chat)))
+            assert len(chat.asked) == asked
 
 
-def agrees(root: Path, expected: Expected) -> None:
-    """Require that what is published is what is expected."""
-    items = Cli(root).items()
-    said = {key: item["statement"] for key, item in items.items()}
-    active = {i["statement"]: {c["doc_id"] for c in i["sources"]} for i in items.values() if i["status"] == "active"}
-    assert active == expected.active
-    superseded = {i["statement"]: said[i["superseded_by"]] for i in items.values() if i["status"] == "superseded"}
-    assert superseded == expected.superseded
-    assert {frozenset({said[c["a"]], said[c["b"]]}) for c in lines(root, "conflicts")} == expected.clashes
-
-
-def assert_proportional(reports: Sequence[StageReport], step: Step, redone: int, first: int) -> None:
-    """Require that only changed documents were extracted, and only statements never seen before embedded."""
-    made = {stage: sum(r.made for r in reports if r.stage == stage) for stage in ("atomic_items", "dedup")}
-    embedded = {r.stage: r.embeddings for r in reports if r.embeddings}
-    assert made["atomic_items"] == redone
-    assert embedded.pop("dedup", 0) == first
-    assert embedded.pop("tags", 0) <= step.filed
-    assert embedded.pop("eval", 0) <= QUESTIONS * (len(step.new) + len(step.cites) + len(step.gone) + len(step.older))
-    assert set(embedded) <= {"index"}  # chunks
-
-
-def stray(root: Path, written: set[str], touched: set[str], before: dict[str, Any]) -> list[str]:
-    """Files of documents and items that were written though nothing about them changed."""
-    items = Cli(root).items()
-    found = []
-    for path in sorted(written):
-        stage, _, rest = path.partition("/")
-        if stage == "items" and rest.endswith(".json"):
-            key = Path(rest).stem
-            was, now = before.get(key, {}), items[key]
-            linked = [
-                was.get(name) != now[name] for name in ("related_items", "superseded_by", "needs_review", "status")
-            ]
-            docs = {c["doc_id"] for item in (was, now) for c in item.get("sources", ())}
-            if not any(linked) and docs.isdisjoint(touched):
-                found.append(path)
-        elif stage in {"normalized", "chunks", "atomic_items"} and not rest.endswith("manifest.jsonl"):
-            doc = next((doc for doc in touched if rest.startswith(doc)), None)
-            if doc is None and ".versions" not in rest:
-                found.append(path)
-    return found
+def test_the_command_line_tells_the_same(start: Path, tmp_path: Path) -> None:
+    """At a few checkpoints, built, checked and searched as people do it."""
+    cli = Cli(Path(shutil.copytree(start, tmp_path / "base")))
+    expected = Expected.of(ACTIVE, SUPERSEDED)
+    for name in CHECKPOINTS:
+        with told(NAMED[name]):
+            edit(cli.root, NAMED[name])
+            expected.after(NAMED[name])
+            report = cli.build()
+            assert report["failed"] == []
+            agrees(cli.root, expected)
+            for statement in (*NAMED[name].gone, *NAMED[name].older):
+                assert statement not in [hit["text"] for hit in cli.hits(statement) if hit["kind"] == "item"]
+    assert [f for f in cli.json("check") if f["blocking"] and not f["ok"]] == []
+    assert knowledge(cli.root) == knowledge(from_scratch(cli.root, tmp_path / "scratch"))
