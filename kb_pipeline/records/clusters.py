@@ -76,7 +76,8 @@ class Occurrence(Record):
 
 
 class Cluster(Record):
-    """Drafts that are one item. ``related`` and ``superseded_by`` are cluster ids (= item ids).
+    """Drafts that are one item. ``related`` and ``superseded_by`` are cluster ids (= item ids), ``superseded_on`` the
+    earliest explicit date of what replaced it directly.
 
     ``aside`` says that a person took it out of everything live: ``retired`` is kept on disk, ``hidden`` is not.
     """
@@ -85,6 +86,7 @@ class Cluster(Record):
     id: str
     occurrences: tuple[Occurrence, ...]
     superseded_by: str | None = None
+    superseded_on: str | None = None
     related: tuple[str, ...] = ()
     needs_review: bool = False
     aliases: tuple[str, ...] = ()

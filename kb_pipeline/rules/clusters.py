@@ -94,7 +94,13 @@ def reform(
 
 
 def superseded(groups: Sequence[Group], decisions: Iterable[DedupDecision]) -> dict[int, int]:
-    """Groups (by index) that are superseded, mapped to the newest one that their chain leads to.
+    """Groups (by index) that are superseded, mapped to the newest one that their chain leads to."""
+    after = successors(groups, decisions)
+    return {group: newest(after, group) for group in after}
+
+
+def successors(groups: Sequence[Group], decisions: Iterable[DedupDecision]) -> dict[int, list[int]]:
+    """Groups (by index) that are superseded, mapped to those that replaced them, the closest first.
 
     A decision that would close a cycle is passed over, the less close one, since a thing is not older than itself.
     """
@@ -104,7 +110,14 @@ def superseded(groups: Sequence[Group], decisions: Iterable[DedupDecision]) -> d
         old, new = (decision.a, decision.b) if decision.newer == "b" else (decision.b, decision.a)
         if home[old] != home[new] and not _leads(after, home[new], home[old]):
             after.setdefault(home[old], []).append(home[new])
-    return {group: _newest(after, group) for group in after}
+    return after
+
+
+def newest(after: Mapping[int, Sequence[int]], group: int) -> int:
+    """Where the chain of ``successors`` leads from ``group``; its own index where nothing replaced it."""
+    while group in after:
+        group = after[group][0]
+    return group
 
 
 def related(
@@ -177,9 +190,3 @@ def _leads(after: Mapping[int, Sequence[int]], start: int, goal: int) -> bool:
         ahead.extend(fresh := set(after.get(at, ())) - seen)
         seen |= fresh
     return False
-
-
-def _newest(after: Mapping[int, Sequence[int]], group: int) -> int:
-    while group in after:
-        group = after[group][0]
-    return group

@@ -58,18 +58,17 @@ def rule(pair: Pair, newer: Newer | None, same_document: bool) -> Verdict | None
     return None
 
 
-def adopted(verdict: Verdict, pair: Pair) -> Verdict:
+def adopted(verdict: Verdict, newer: Newer | None) -> Verdict:
     """A judge's verdict as it may be recorded: that two sides disagree is the judge's to say, which is newer is not.
 
-    Direction comes from the dates of one document's versions; without them both are kept, for review.
+    Direction comes from ``newer`` (a version in the text, the versions or dates of one document); without it both are
+    kept, for review, with the judge's reason.
     """
     if verdict.decision != "supersede":
         return verdict.model_copy(update={"newer": None})
-    a, b = pair.a.effective_date, pair.b.effective_date
-    if not (pair.a.lineage and pair.a.lineage == pair.b.lineage and a and b and a != b):
-        reason = f"{DISAGREE}: {verdict.reason}"
-        return Verdict(decision="keep_both", reason=reason, needs_review=True)
-    return verdict.model_copy(update={"newer": "a" if a > b else "b"})
+    if newer is None:
+        return Verdict(decision="keep_both", reason=f"{DISAGREE}: {verdict.reason}", needs_review=True)
+    return verdict.model_copy(update={"newer": newer.which, "reason": f"{verdict.reason}; {newer.reason}"})
 
 
 def respected(verdict: Verdict) -> Verdict:

@@ -30,7 +30,8 @@ def merge(cluster: Cluster, witnesses: Sequence[Witness]) -> Item:
     """The item of a cluster from at least one witness; the order of ``witnesses`` does not matter.
 
     Equal inputs give equal items, without category, tags, dates or content hash. ``confirmations`` counts
-    independent texts, ``valid_from`` is the earliest explicit date of a source.
+    independent texts; ``valid_from`` is the earliest explicit date of a source, ``valid_to`` that of what replaced it,
+    where it is the later one.
     """
     texts = _distinct_texts(witnesses)
     chosen = _representative(witnesses, texts)
@@ -54,6 +55,7 @@ def merge(cluster: Cluster, witnesses: Sequence[Witness]) -> Item:
         aliases=cluster.aliases,
         confirmations=len(set(texts)),
         valid_from=dates[0] if dates else None,
+        valid_to=cluster.superseded_on if (cluster.superseded_on or "") >= (dates or [""])[0] else None,
         engine=chosen.engine,
         needs_review=cluster.needs_review,
     )

@@ -3,18 +3,25 @@
 Owns that a published id never moves without need and never names two items. Refuses to know why clusters changed.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
 from kb_pipeline.records import Cluster, DedupDecision, Occurrence
-from kb_pipeline.rules.clusters import related, superseded
+from kb_pipeline.rules.clusters import newest, related, successors
 from kb_pipeline.rules.ids import item_id
 from kb_pipeline.rules.people import Aside
 from kb_pipeline.rules.written import item_of
 
 Group = tuple[str, ...]
+Since = Callable[[Group], str | None]
 _NONE: Mapping[int, Aside] = {}
+
+
+def _never(group: Group) -> str | None:
+    """No group has a date."""
+
+
 _NOWHERE: Mapping[str, int] = {}
 
 
@@ -32,8 +39,10 @@ def records(
     places: Mapping[str, tuple[Occurrence, ...]],
     published: Sequence[Cluster],
     aside: Mapping[int, Aside] = _NONE,
+    since: Since = _never,
 ) -> tuple[Cluster, ...]:
-    """The clusters of ``groups`` as published, sorted by id; ``places`` gives the occurrences of each draft hash.
+    """The clusters of ``groups`` as published, sorted by id; ``places`` gives the occurrences of each draft hash and
+    ``since`` the earliest explicit date of a group that replaces another.
 
     A cluster of ``published`` that did not change is handed on itself, not as a copy. Groups (by index) that a person
     set ``aside`` supersede nothing and are related to nothing.
@@ -45,7 +54,7 @@ def records(
         topics = [tuple(draft for draft in topic if draft not in gone) for topic in _topics(places)]
     else:
         topics = _topics(places)
-    newest = superseded(groups, decisions)
+    after = successors(groups, decisions)
     near = related(groups, decisions, topics)
     review = {draft for d in decisions if d.needs_review for draft in (d.a, d.b)}
     known = {cluster.id: cluster for cluster in published}
@@ -54,7 +63,8 @@ def records(
         fields = {
             "id": names[at].id,
             "occurrences": tuple(o for draft in group for o in places[draft]),
-            "superseded_by": names[newest[at]].id if at in newest else None,
+            "superseded_by": names[newest(after, at)].id if at in after else None,
+            "superseded_on": min((date for new in after.get(at, ()) if (date := since(groups[new]))), default=None),
             "related": tuple(sorted(names[other].id for other in near[at])),
             "needs_review": not review.isdisjoint(group),
             "aliases": names[at].aliases,

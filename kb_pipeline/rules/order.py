@@ -64,6 +64,12 @@ def newer(a: Side, b: Side, guard: str, places_a: Sequence[Place], places_b: Seq
     x, y = a.statement, b.statement
     if guard not in CONTRADICTING or not same_frame(x, y) or not _one_value(x, y):
         return None
+    return evidence(a, b, places_a, places_b)
+
+
+def evidence(a: Side, b: Side, places_a: Sequence[Place], places_b: Sequence[Place]) -> Newer | None:
+    """Which of two statements that are known to disagree is newer, or ``None`` for want of evidence or of agreement in
+    it: a version that the text names, the versions or the dates of one document."""
     votes = [*_stated(a, b), *_by_lineage(places_a, places_b)]
     if not votes or len({vote.which for vote in votes}) > 1:
         return None

@@ -41,7 +41,8 @@ def run(changes: Changes, inputs: Inputs, previous: Previous, world: World) -> O
     decided = _decided(_candidates(nodes, before, world), nodes, before, world)
     groups = clusters.reform(nodes.places, decided, nodes.apart, before.formed, nodes.changed)
     lines = tuple(decided[key] for key in sorted(decided))
-    made = naming.records(groups, lines, nodes.places, before.published, people.set_aside(before.by_people, groups))
+    aside = people.set_aside(before.by_people, groups)
+    made = naming.records(groups, lines, nodes.places, before.published, aside, nodes.since)
     unchanged = {id(cluster) for cluster in before.published}  # naming.records hands these on as they are
     return Output(
         upserts={"decisions": lines, "clusters": made, "conflicts": _conflicts(lines, made, nodes, previous)},
@@ -159,6 +160,11 @@ class _Nodes:
         ours, theirs = ([self._dated(doc) for doc in side if self._place(doc).lineage in shared] for side in docs)
         return ours, theirs
 
+    def since(self, group: clusters.Group) -> str | None:
+        """The earliest explicit date of a document that states one of these drafts."""
+        docs = {o.doc_id for node in group for o in self.places[node]}
+        return min((date for doc in docs if (date := self._dated(doc).date)), default=None)
+
     def _place(self, doc: str) -> order.Place:
         if doc not in self._documents:
             self._documents[doc] = order.place(doc)
@@ -238,7 +244,8 @@ def _decided(candidates: Mapping[Key, float], nodes: _Nodes, before: _Before, wo
     if questions:
         answers = world.engine.judge(list(questions.values()))
         for (key, pair), verdict in zip(questions.items(), answers, strict=True):
-            decided[key] = _line(key, pair, nodes.heard(key, decisions.adopted(verdict, pair)), world.engine.name)
+            newer = order.evidence(pair.a, pair.b, *nodes.lineages(*key)) if verdict.decision == "supersede" else None
+            decided[key] = _line(key, pair, nodes.heard(key, decisions.adopted(verdict, newer)), world.engine.name)
     return decided
 
 

@@ -116,7 +116,7 @@ def _dated(item: Item, before: Item | None, now: str) -> Item:
             "content_hash": content,
             "created_at": before.created_at if before else now,
             "updated_at": before.updated_at if before and same else now,
-            "valid_to": None if item.status == "active" else (before and before.valid_to) or now,
+            "valid_to": None if item.status == "active" else item.valid_to or (before and before.valid_to) or now,
         }
     )
 

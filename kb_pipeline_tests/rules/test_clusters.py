@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from kb_pipeline.records import DedupDecision
 from kb_pipeline.rules import clusters
-from kb_pipeline.rules.clusters import Before, form, reform, related, superseded, vetoes
+from kb_pipeline.rules.clusters import Before, form, reform, related, successors, superseded, vetoes
 
 NODES = "abcdefgh"
 
@@ -158,6 +158,21 @@ def test_a_cycle_is_broken_at_its_least_close_edge() -> None:
         line("ac", "supersede", 0.8, newer="a"),
     ]
     assert superseded([("a",), ("b",), ("c",)], lines) == {0: 2, 1: 2}
+
+
+@given(lines=_lines, data=st.data())
+def test_chains_do_not_depend_on_order_and_hold_no_cycle(lines: Any, data: Any) -> None:
+    """Any order of decisions gives the same successors, and whoever follows them comes to an end."""
+    formed = form(NODES, mapped(lines), never)
+    after = successors(formed, lines)
+    assert successors(formed, data.draw(st.permutations(lines))) == after
+    for group in after:
+        ahead, seen = [group], set[int]()
+        while ahead:
+            at = ahead.pop()
+            seen.add(at)
+            assert group not in after.get(at, ())
+            ahead.extend(set(after.get(at, ())) - seen)
 
 
 @given(lines=_lines)

@@ -127,6 +127,15 @@ def test_what_the_cluster_knows_is_taken_over() -> None:
     assert merged(w).status == "active"
 
 
+def test_what_was_replaced_was_valid_until_its_successor_began() -> None:
+    """The end is the successor's explicit date; one that lies before the beginning is none."""
+    w = witness("A", date="2024-01-01")
+    assert merged(w, superseded_by="kb_4", superseded_on="2025-01-01").valid_to == "2025-01-01"
+    assert merged(w, superseded_by="kb_4", superseded_on="2023-01-01").valid_to is None
+    assert merged(w, superseded_by="kb_4").valid_to is None
+    assert merged(w).valid_to is None
+
+
 _witnesses = st.lists(
     st.builds(
         witness,

@@ -256,6 +256,52 @@ def test_the_newer_of_one_lineage_supersedes_until_it_is_gone() -> None:
     assert (alone.id, alone.superseded_by) == (older.id, None)
 
 
+def test_a_chain_leads_to_the_newest_and_each_ends_when_the_next_begins() -> None:
+    """All older figures point to the newest; an item's end is the date of what replaced it, and goes with it."""
+    texts = [f"The relay keeps {n} spare blocks." for n in (16, 32, 64)]
+    sources = {f"s/relay-v{n}.md": doc(text, date=f"202{n}-01-01") for n, text in zip((3, 4, 5), texts, strict=True)}
+
+    def ends(output: Output) -> dict[str, tuple[str | None, str | None]]:
+        text_of = {draft(text).hash: text for text in texts}
+        ids = {cluster.id: text_of[next(iter(drafts(cluster)))] for cluster in clusters(output)}
+        return {
+            ids[c.id]: (ids[c.superseded_by] if c.superseded_by else None, c.superseded_on) for c in clusters(output)
+        }
+
+    first = build(sources)
+    assert ends(first) == {
+        texts[0]: (texts[2], "2024-01-01"),
+        texts[1]: (texts[2], "2025-01-01"),
+        texts[2]: (None, None),
+    }
+    without_middle = {key: value for key, value in sources.items() if "v4" not in key}
+    second = build(without_middle, first, sources)
+    assert ends(second) == {texts[0]: (texts[2], "2025-01-01"), texts[2]: (None, None)}
+    oldest = {"s/relay-v3.md": sources["s/relay-v3.md"]}
+    assert ends(build(oldest, second, without_middle)) == {texts[0]: (None, None)}
+
+
+KINDS = ("spare", "outer")
+
+
+def test_a_judges_supersede_takes_its_direction_from_evidence() -> None:
+    """That two statements disagree is the judge's to say; which is newer, the versions of their document say, or
+    nobody."""
+    judge = Judge(lambda pairs: [Verdict(decision="supersede", newer="a", reason="the way changed") for _ in pairs])
+    texts = [
+        f"When the queue of the relay is full, the relay writes every message to the {kind} disk" for kind in KINDS
+    ]
+    lineage = {"d/relay-v1.2.md": doc(texts[0]), "d/relay-v1.3.md": doc(texts[1])}
+    (line,) = decisions(build(lineage, w=world(judge, threshold=0.4)))
+    assert (line.decision, line.by) == ("supersede", "judge")
+    assert {line.a: "a", line.b: "b"}[draft(texts[1]).hash] == line.newer
+    assert line.reason.startswith("the way changed; ")
+    apart = {"d/relay.md": doc(texts[0]), "e/relay.md": doc(texts[1])}
+    (line,) = decisions(build(apart, w=world(judge, threshold=0.4)))
+    assert (line.decision, line.needs_review) == ("keep_both", True)
+    assert "the way changed" in line.reason
+
+
 def test_explicit_dates_of_one_lineage_give_the_order_and_a_changed_date_turns_it() -> None:
     """Effective dates of one lineage decide, and a document whose date alone changed is judged again."""
     texts = ("The retry limit is 5 attempts.", "The retry limit is 3 attempts.")
