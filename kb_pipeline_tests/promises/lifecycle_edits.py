@@ -24,7 +24,7 @@ class Write:
     def apply(self, root: Path) -> frozenset[str]:
         data = self.content.encode() if isinstance(self.content, str) else self.content
         path = root / self.path
-        if path.is_file() and path.read_bytes() == data:
+        if path.is_dir() or any(p.is_file() for p in path.parents) or (path.is_file() and path.read_bytes() == data):
             return frozenset()
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
@@ -65,7 +65,7 @@ class Move:
 
     def apply(self, root: Path) -> frozenset[str]:
         old, new = root / self.old, root / self.new
-        if not old.is_file() or new.exists():
+        if not old.is_file() or new.exists() or any(p.is_file() for p in new.parents):
             return frozenset()
         new.parent.mkdir(parents=True, exist_ok=True)
         old.rename(new)
