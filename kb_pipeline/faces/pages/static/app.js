@@ -67,6 +67,7 @@ if (answer) {
   heading.className = "dots";
   heading.textContent = "Looking it up";
   answer.replaceChildren(heading);
+  answer.setAttribute("aria-busy", "true");
   const events = new EventSource(answer.dataset.events);
   const done = () => {
     events.close();

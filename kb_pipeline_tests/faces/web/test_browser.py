@@ -1,0 +1,127 @@
+"""The pages in a real browser: they work without a script, are livelier with it, and let no document act."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser
+
+from kb_pipeline_tests.faces.web.browser import CHROMIUM, Seen, chromium, looking
+from kb_pipeline_tests.two_projects import serving
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed here")
+
+PAGES = [
+    "/",
+    "/search?q=engine",
+    "/browse",
+    "/browse?tag=engine",
+    "/sources",
+    "/sources/open",
+    "/changes",
+    "/evaluation",
+    "/review",
+]
+PAGES += ["/inbox", "/documents/open/hostile.md", "/documents/red/engine.md"]
+UNNAMED = """[...document.querySelectorAll('a, button, input, select, textarea, summary')].filter(e =>
+  e.type !== 'hidden' && !(e.textContent || '').trim() && !e.getAttribute('aria-label') && !e.title
+  && !(e.labels && e.labels.length)).map(e => e.outerHTML)"""
+
+
+@pytest.fixture(scope="module")
+def url(compiled: Path) -> Iterator[str]:
+    with serving(compiled) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def window() -> Iterator[Browser]:
+    with chromium() as found:
+        yield found
+
+
+def clean(seen: Seen) -> None:
+    """Nothing was fetched from elsewhere, nothing broke."""
+    assert (seen.foreign, seen.faults) == ([], [])
+
+
+def test_hits_come_while_one_types(url: str, window: Browser) -> None:
+    """Hits appear without a submit; the keyboard leads to one and opens it."""
+    with looking(window, url) as seen:
+        page = seen.page
+        page.goto(f"{url}/search?q=engine")
+        page.keyboard.press("/")
+        page.keyboard.type("azure boat")
+        page.wait_for_url("**/search?q=azure+boat")
+        assert "12 sailors" in page.inner_text(".hit >> nth=0")
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/items/**")
+        assert "12 sailors" in page.inner_text("h1")
+        assert "12 sailors" in page.inner_text("figure mark")
+        clean(seen)
+
+
+def test_an_answer_streams_with_its_citations(url: str, window: Browser) -> None:
+    """Asking shows the answer, or that there is none; a citation shows its quote when it is pointed at."""
+    with looking(window, url) as seen:
+        page = seen.page
+        page.fill("#q", "How many sailors does the azure boat carry?")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("#answer[aria-busy=false]")
+        if page.query_selector(".cite"):
+            page.hover(".cite >> nth=0")
+            assert page.is_visible(".card-over >> nth=0")
+        else:
+            assert "Not in the knowledge base" in page.inner_text("#answer h2")
+        clean(seen)
+
+
+def test_everything_works_without_a_script(url: str, window: Browser) -> None:
+    """Searching, asking and reading need no script."""
+    with looking(window, url, scripts=False) as seen:
+        page = seen.page
+        page.fill("#q", "azure boat")
+        page.click(".box button.quiet")
+        assert page.query_selector(".hit")
+        page.fill("#q", "How many sailors does the azure boat carry?")
+        page.click("button:has-text('Ask')")
+        page.click("text=Show the answer")
+        assert page.query_selector(".answer h2")
+        page.goto(f"{url}/documents/blue/boat.md")
+        assert "12 sailors" in page.inner_text(".prose mark >> nth=0")
+
+
+def test_no_page_lets_a_document_act(url: str, window: Browser) -> None:
+    """No script of a document runs, nothing is fetched from elsewhere, every control has a name, one heading leads."""
+    with looking(window, url) as seen:
+        page = seen.page
+        for path in PAGES:
+            page.goto(url + path)
+            page.wait_for_load_state("networkidle")
+            assert page.query_selector_all("main script, main iframe, main img, main [onerror]") == [], path
+            assert page.query_selector_all("a[href^='javascript:']") == [], path
+            assert page.evaluate(UNNAMED) == [], path
+            assert len(page.query_selector_all("h1")) >= 1, path
+        clean(seen)
+
+
+def test_no_page_is_wider_than_a_phone(url: str, window: Browser) -> None:
+    """At 360 pixels nothing has to be scrolled sideways."""
+    with looking(window, url, width=360, dark=True) as seen:
+        for path in PAGES:
+            seen.page.goto(url + path)
+            assert seen.page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, path
+
+
+def test_the_theme_can_be_chosen(url: str, window: Browser) -> None:
+    """The button turns light to dark, and the choice stays."""
+    with looking(window, url) as seen:
+        page = seen.page
+        colour = "getComputedStyle(document.body.parentElement).backgroundColor"
+        before = page.evaluate(colour)
+        page.click(".theme")
+        after = page.evaluate(colour)
+        assert after != before
+        page.goto(f"{url}/browse")
+        assert page.evaluate(colour) == after
