@@ -1,4 +1,4 @@
-"""Commands of memory: history, purge."""
+"""Commands of memory and upkeep: history, purge, sweep."""
 
 from typing import Annotated
 
@@ -52,3 +52,15 @@ def purge(
     print_json(report) if as_json else remembering.purged(report)
     if report.residue:
         raise typer.Exit(1)
+
+
+@app.command()
+def sweep(root: Root = None, as_json: Json = False) -> None:
+    """Decide every pair of statements anew, and report what has grown old; the nightly job of `kb dev` does the same.
+
+    Example: kb sweep
+    """
+    from kb_pipeline.faces.rendering import remembering
+
+    found = opened(root).sweep()
+    print_json(found) if as_json else remembering.staleness(found)

@@ -1,15 +1,16 @@
-"""What one who looks back sees: the story of an item, what a purge erased. Formats records, decides nothing."""
+"""What one who looks back sees: a story, what a purge erased, what grew old. Formats records, decides nothing."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.text import Text
 
-from kb_pipeline.faces.rendering.console import OUT
-from kb_pipeline.records import Event, PurgeReport
+from kb_pipeline.faces.rendering.console import OUT, table
+from kb_pipeline.records import Event, PurgeReport, Staleness
 
 _SHOWN = ("statement", "detail", "context", "status", "primary_category", "tags", "confidence", "note", "item_type")
 _LONGEST = 160
+_MOST = 20
 _WORDS = {"absorbed": "merged away", "sources": "proofs", "changed": "changed", "recategorised": "filed anew"}
 
 
@@ -56,3 +57,33 @@ def purged(report: PurgeReport) -> None:
     for path in report.residue:
         OUT.print(Text(f"left       kb/{path} still holds words of it: look at it.", style="red"))
     OUT.print("Commits made before still hold it: rewriting them is up to you (git filter-repo).")
+
+
+def staleness(found: Staleness) -> None:
+    """What has grown old, kind by kind; the first twenty of each."""
+    OUT.print(f"{found.items} active items at {found.at}; {found.unclassified:.0%} without a category")
+    if found.rechecked:
+        OUT.print(f"{found.rechecked} pairs decided anew, {found.overturned} of them otherwise")
+    _rows(
+        "sources past their refresh",
+        ["source", "last read", "why"],
+        [[s.id, s.last_read, s.why] for s in found.sources],
+    )
+    old = [[item.date, item.id, item.doc_id, _short(item.statement)] for item in found.old_items]
+    _rows("items whose only source is old", ["date", "id", "document", "statement"], old)
+    links = [[link.doc_id, link.target, link.why] for link in found.dead_links]
+    _rows("dead links", ["document", "target", "why"], links)
+    near = [[tags.a, tags.a_items, tags.b, tags.b_items, tags.why] for tags in found.near_tags]
+    _rows("tags that may be one", ["tag", "items", "tag", "items", "why"], near)
+    wide = [[category.category, category.items, f"{category.share:.0%}"] for category in found.wide]
+    _rows("categories that are too wide", ["category", "items", "share"], wide)
+    _rows("tags that nothing bears", ["tag"], [[tag] for tag in found.unused_tags])
+    _rows("categories that are empty", ["category"], [[name] for name in found.empty])
+
+
+def _rows(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    if rows:
+        OUT.print(Text(f"\n{title} ({len(rows)})", style="bold"))
+        table(columns, rows[:_MOST])
+        if len(rows) > _MOST:
+            OUT.print(f"and {len(rows) - _MOST} more: kb status --stale --json")
