@@ -65,10 +65,23 @@ def build(
 
 
 @app.command()
-def status(root: Root = None, as_json: Json = False) -> None:
-    """The state of every source and stage, the live generation, and what is quarantined."""
-    from kb_pipeline.faces.rendering import reports
+def status(
+    root: Root = None,
+    stale: Annotated[
+        bool, typer.Option("--stale", help="What has grown old instead: sources, proofs, links, tags, categories.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """The state of every source and stage, the live generation, and what is quarantined.
 
+    Examples: kb status · kb status --stale
+    """
+    from kb_pipeline.faces.rendering import remembering, reports
+
+    if stale:
+        old = opened(root).staleness()
+        print_json(old) if as_json else remembering.staleness(old)
+        return
     found = opened(root).status()
     print_json(found) if as_json else reports.overview(found)
 
