@@ -1,4 +1,5 @@
-"""The jobs: ``sync`` brings one source up to its drafts, ``compile`` does the rest, ``reread`` distrusts time stamps.
+"""The jobs: ``sync`` brings one source up to its drafts, ``compile`` does the rest, ``reread`` distrusts time stamps,
+``sweep`` decides old pairs anew and tells what has grown old.
 
 All in one process a run: a process a step costs seconds each, and the work is bounded inside the stages.
 """
@@ -58,3 +59,20 @@ def _event(report: StageReport) -> dg.AssetMaterialization | dg.AssetObservation
 def reread() -> None:
     """Read every source again, trusting no time stamp; what changed is compiled by the sensor."""
     reread_sources()
+
+
+@dg.op
+def sweep_pairs(context: dg.OpExecutionContext, kb: KbResource) -> None:
+    """Decide every pair of drafts anew, and write what has grown old to ``kb/logs/staleness.json``."""
+    with told(context):
+        found = kb.open().sweep()
+    counts = {"rechecked": found.rechecked, "overturned": found.overturned, "dead links": len(found.dead_links)}
+    counts |= {"old sources": len(found.sources), "old items": len(found.old_items), "near tags": len(found.near_tags)}
+    context.add_output_metadata({**counts, "without a category": found.unclassified})
+    context.log.info(", ".join(f"{count} {name}" for name, count in counts.items()))
+
+
+@dg.job(executor_def=dg.in_process_executor)
+def sweep() -> None:
+    """Decide old pairs anew; what comes out otherwise is compiled by the sensor."""
+    sweep_pairs()
