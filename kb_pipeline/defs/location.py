@@ -7,9 +7,9 @@ import dagster as dg
 
 from kb_pipeline.api import KnowledgeBase, find_root
 from kb_pipeline.defs.assets import EXTERNAL, stage_assets
-from kb_pipeline.defs.jobs import compile_, reread, sync
+from kb_pipeline.defs.jobs import compile_, reread, sweep, sync
 from kb_pipeline.defs.resources import KbResource
-from kb_pipeline.defs.schedules import nightly
+from kb_pipeline.defs.schedules import nightly, nightly_sweep
 from kb_pipeline.defs.sensors import registry_sensor
 from kb_pipeline.errors import KbError
 from kb_pipeline.settings import Options
@@ -20,9 +20,9 @@ def daemon_definitions() -> dg.Definitions:
     recipes, seconds = _seen()
     return dg.Definitions(
         assets=[*EXTERNAL, *stage_assets(recipes, pools=True)],
-        jobs=[sync, compile_, reread],
+        jobs=[sync, compile_, reread, sweep],
         sensors=[registry_sensor(seconds)],
-        schedules=[nightly],
+        schedules=[nightly, nightly_sweep],
         resources={"kb": KbResource()},
         executor=dg.in_process_executor,  # what a person launches in the UI too: a process a step costs seconds each
     )
