@@ -11,10 +11,11 @@ from kb_pipeline.api.building import Building
 from kb_pipeline.api.curating import Curating
 from kb_pipeline.api.forgetting import Forgetting
 from kb_pipeline.api.looking_up import LookingUp
+from kb_pipeline.api.sweeping import Sweeping
 from kb_pipeline.sources import check_types
 
 
-class KnowledgeBase(Building, Forgetting, Curating, Admitting, LookingUp):
+class KnowledgeBase(Building, Sweeping, Forgetting, Curating, Admitting, LookingUp):
     """All verbs over the knowledge base below one root."""
 
 
