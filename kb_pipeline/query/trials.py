@@ -6,6 +6,8 @@ from kb_pipeline.query.answering import Inquiry, answer
 from kb_pipeline.records import Briefing, Question, SourceCard, Trial, Way
 from kb_pipeline.world import World
 
+_WHOLE = ("document", "page")
+
 
 def tried(questions: Sequence[Question], world: World, generation: str, way: Way) -> Iterator[Trial]:
     """One trial a question, in order."""
@@ -19,8 +21,7 @@ def tried(questions: Sequence[Question], world: World, generation: str, way: Way
             expected=question.expected_item_id or "",
             about=question.about,
             answered=found.answered,
-            cited=tuple(evidence.ref for evidence in found.evidence),
-            documents=tuple(dict.fromkeys(evidence.doc_id for evidence in found.evidence)),
+            cited=tuple((e.ref, *(e.docs if e.kind in _WHOLE else ())) for e in found.evidence),
             passed=len(found.sentences),
             dropped=len(found.dropped),
             calls=found.calls,

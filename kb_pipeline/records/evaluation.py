@@ -35,16 +35,16 @@ class Rank(Record):
 
 
 class Trial(Record):
-    """One gold question answered: what was ``cited`` (refs), how many sentences ``passed`` the verifier or were
-    ``dropped``, and what it cost. ``expected`` is empty for a hard negative, ``about`` the item it was made from."""
+    """One gold question answered: what was ``cited`` (the ref of each, and of what was read whole the documents it comes
+    from), how many sentences ``passed`` the verifier or were ``dropped``, and what it cost. ``expected`` is empty for a
+    hard negative, ``about`` the item it was made from."""
 
     question: str
     style: str
     expected: str
     about: str
     answered: bool
-    cited: tuple[str, ...] = ()
-    documents: tuple[str, ...] = ()
+    cited: tuple[tuple[str, ...], ...] = ()
     passed: int = 0
     dropped: int = 0
     calls: int = 0

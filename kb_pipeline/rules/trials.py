@@ -11,14 +11,15 @@ HARD = "hard_negative"
 def answer_measures(trials: Sequence[Trial], home: Mapping[str, str]) -> dict[str, float]:
     """The measures of one way of answering; ``home`` gives the document of each expected item.
 
-    Over questions with an expected item: ``answered``, ``cited`` (the expected item, or its document where that was
-    read whole, is cited: recall of citations), ``precision`` (of what is cited, the share that it is), ``silent``.
+    Over questions with an expected item: ``answered``, ``cited`` (the expected item is cited, or what its document was
+    read whole in: recall of citations), ``precision`` (of what is cited, the share that it is), ``silent``.
     ``faithfulness`` is the share of all proposed sentences that pass the verifier. Of the hard negatives, which their
     own item does not answer: ``hard_silent``, ``hard_own`` (cites that item: wrong), ``hard_other`` (cites others).
     """
     gold = [t for t in trials if t.expected]
     hard = [t for t in trials if t.style == HARD]
     proposed = sum(t.passed + t.dropped for t in trials)
+    own = [any(t.about in names for names in t.cited) for t in hard]
     right = [_right(t, home) for t in gold]
     named = sum(len(t.cited) for t in gold)
     return {
@@ -30,8 +31,8 @@ def answer_measures(trials: Sequence[Trial], home: Mapping[str, str]) -> dict[st
         "faithfulness": _share(sum(t.passed for t in trials), proposed),
         "n_hard": float(len(hard)),
         "hard_silent": _share(sum(not t.answered for t in hard), len(hard)),
-        "hard_own": _share(sum(t.about in t.cited for t in hard), len(hard)),
-        "hard_other": _share(sum(t.answered and t.about not in t.cited for t in hard), len(hard)),
+        "hard_own": _share(sum(own), len(hard)),
+        "hard_other": _share(sum(t.answered for t in hard) - sum(own), len(hard)),
     }
 
 
@@ -44,8 +45,8 @@ def costs(trials: Sequence[Trial]) -> dict[str, float]:
 
 
 def _right(trial: Trial, home: Mapping[str, str]) -> int:
-    """How many of the citations are the expected item, or the document that it stands in."""
-    return sum(ref in (trial.expected, home.get(trial.expected)) for ref in trial.cited)
+    """How many of the citations are the expected item, or hold the document that it stands in."""
+    return sum(trial.expected in names or home.get(trial.expected) in names for names in trial.cited)
 
 
 def _share(part: int, whole: int) -> float:
