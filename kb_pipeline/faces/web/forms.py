@@ -3,7 +3,7 @@
 import hmac
 import secrets
 
-from starlette.datastructures import FormData, UploadFile
+from starlette.datastructures import UploadFile
 from starlette.requests import Request
 
 from kb_pipeline.api.access import Forbidden
@@ -21,19 +21,16 @@ def token(visitor: Visitor) -> str:
 
 async def read(request: Request) -> dict[str, str]:
     """The texts of a form. Raises ``Forbidden`` where it is none of ours."""
-    return {name: value for name, value in (await _checked(request)).multi_items() if isinstance(value, str)}
+    return (await read_files(request))[0]
 
 
 async def read_files(request: Request) -> tuple[dict[str, str], list[tuple[str, bytes]]]:
     """The texts of a form, and the name and bytes of each file that came with it. Raises ``Forbidden``."""
-    form = await _checked(request)
-    files = [value for _, value in form.multi_items() if isinstance(value, UploadFile) and value.filename]
-    texts = {name: value for name, value in form.multi_items() if isinstance(value, str)}
-    return texts, [(file.filename or "", await file.read()) for file in files]
-
-
-async def _checked(request: Request) -> FormData:
-    form = await request.form(max_fields=_FIELDS, max_files=_FILES)
-    if not hmac.compare_digest(str(form.get("token", "")).encode(), token(request.state.visitor).encode()):
-        raise Forbidden("this form is not of this page.", where="token", cure="Load the page again, then send it.")
-    return form
+    async with request.form(max_fields=_FIELDS, max_files=_FILES) as form:
+        carried = str(form.get("token", "")).encode()
+        if not hmac.compare_digest(carried, token(request.state.visitor).encode()):
+            cure = "Load the page again, then send it."
+            raise Forbidden("this form is not of this page.", where="token", cure=cure)
+        files = [value for _, value in form.multi_items() if isinstance(value, UploadFile) and value.filename]
+        texts = {name: value for name, value in form.multi_items() if isinstance(value, str)}
+        return texts, [(file.filename or "", await file.read()) for file in files]

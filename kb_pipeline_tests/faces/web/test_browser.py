@@ -11,18 +11,8 @@ from kb_pipeline_tests.two_projects import serving
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed here")
 
-PAGES = [
-    "/",
-    "/search?q=engine",
-    "/browse",
-    "/browse?tag=engine",
-    "/sources",
-    "/sources/open",
-    "/changes",
-    "/evaluation",
-    "/review",
-]
-PAGES += ["/inbox", "/documents/open/hostile.md", "/documents/red/engine.md"]
+PAGES = ["/", "/search?q=engine", "/browse", "/browse?tag=engine", "/sources", "/sources/open", "/changes", "/review"]
+PAGES += ["/evaluation", "/inbox", "/documents/open/hostile.md", "/documents/red/engine.md"]
 UNNAMED = """[...document.querySelectorAll('a, button, input, select, textarea, summary')].filter(e =>
   e.type !== 'hidden' && !(e.textContent || '').trim() && !e.getAttribute('aria-label') && !e.title
   && !(e.labels && e.labels.length)).map(e => e.outerHTML)"""
