@@ -39,6 +39,7 @@ def run(changes: Changes, inputs: Inputs, previous: Previous, world: World) -> O
         page
         for page in plan.values()
         if changes.everything or published.get(page.id) != made_from[page.id] or not touched.isdisjoint(_stated(page))
+        if not any(inputs.broken("tags", key) for key in _stated(page))  # taken away since the plan: the next one knows
     ]
     known = {b.id: b for b in cast(tuple[PageBrief, ...], previous.records(_CATALOGUE)) if b.id in plan}
     made = _Pages(inputs, previous, world, known)

@@ -5,7 +5,7 @@ number of kills what matches neither journal nor manifest is known to be a perso
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -15,7 +15,8 @@ from kb_pipeline.errors import StoreError
 from kb_pipeline.records import Record
 from kb_pipeline.rules.history import Turn
 from kb_pipeline.store.codecs import Codec, Found
-from kb_pipeline.store.files import Stat, file_hash, read_bytes, remove, replace, sweep, write_all
+from kb_pipeline.store.files import Stat, file_hash, prune, read_bytes, remove, replace, sweep, write_all
+from kb_pipeline.store.guarded import Guard, Seen, look
 from kb_pipeline.store.history import Step
 from kb_pipeline.store.manifests import Entry, Manifest
 
@@ -87,14 +88,18 @@ class Commit:
         self._categories = categories
         self._faults: dict[str, str] = {}
         self._persons: set[str] = set()  # files that hold a person's words
+        self._seen: dict[Path, Seen | None] = {}  # files that people may be saving at this moment, as they were read
         self.steps: list[Step] = []  # what becomes of items, for their history
 
     def add(self, group: Group, recipe: str) -> None:
         """Publish ``group``, with what a person changed in its files; one that cannot be read stays as it is."""
         entry, files = _encoded(self._codec, group, recipe)
         old, records = self._manifest.get(group.key), group.records
-        standing = cache(lambda path: read_bytes(self._folder / path))
-        edits = self._edits(old, files, standing) if self._codec and self._codec.editable else {}
+        standing = cache(self._standing)
+        editable = self._codec is not None and self._codec.editable
+        if editable and old and old.outputs and not any(standing(path) is not None for path in old.outputs):
+            return  # a person removed it since the run began: the next one takes note
+        edits = self._edits(old, files, standing) if editable else {}
         if edits:
             entry, files, records = self._overlaid(group, entry, files, old, edits)
         if self._codec and self._codec.turn:
@@ -102,6 +107,13 @@ class Commit:
         self._stale |= set(old.outputs if old else ()) - set(entry.outputs)
         self._writes.update({p: d for p, d in files.items() if standing(p) != d})
         self._entries.append(entry)
+
+    def _standing(self, path: str) -> bytes | None:
+        """The bytes at a path below ``kb/``; of a file that people edit it is noted what was seen."""
+        if not (self._codec and self._codec.editable):
+            return read_bytes(self._folder / path)
+        data, self._seen[self._folder / path] = look(self._folder / path)
+        return data
 
     def _remember(
         self,
@@ -182,7 +194,7 @@ class Commit:
         gone = [path for key in self._gone if (e := self._manifest.get(key)) for path in e.outputs]
         self._stale |= set(gone)
         if self._codec and self._codec.turn:
-            found = {path: read_bytes(self._folder / path) for path in gone}
+            found = {path: self._standing(path) for path in gone}
             self.steps += [Step(p, None, self._codec.turn(data, (), ())) for p, data in found.items() if data]
 
     def carry_out(self) -> Committed:
@@ -196,12 +208,29 @@ class Commit:
             if self._codec and self._codec.versioned:
                 for path in sorted((stale | set(self._writes)) & self._texts()):
                     keep_version(self._folder, path)
-        stats = write_all({self._folder / path: data for path, data in self._writes.items()})
-        new.save()
-        remove([self._folder / path for path in stale], self._folder)
+        files = self._write(new, stale)
         self._journal.unlink(missing_ok=True)
-        files = dict(zip(self._writes, stats, strict=True))
         return Committed(new, files, frozenset(stale), tuple(self._edited), self._faults)
+
+    def _write(self, new: Manifest, stale: Set[str]) -> dict[str, Stat]:
+        """Write the files, then the manifest, then remove what is ``stale``; the files as they are from then on. Where
+        a person was first, his bytes stay, and no file is named: the next run looks at them."""
+        writes = {self._folder / path: data for path, data in self._writes.items()}
+        old = [self._folder / path for path in sorted(stale)]
+        if not (self._codec and self._codec.editable):
+            stats = write_all(writes)
+            new.save()
+            remove(old, self._folder)
+            return dict(zip(self._writes, stats, strict=True))
+        guard = Guard(self._seen)
+        stats = write_all(writes, place=guard.place)
+        new.save()
+        for path in old:
+            guard.remove(path)
+        guard.finish()
+        prune(old, self._folder)
+        written = zip(self._writes, writes, stats, strict=True)
+        return {path: stat for path, there, stat in written if there not in guard.refused}
 
     def _folders_of(self, paths: Iterable[str]) -> set[Path]:
         """Where a commit of ``paths`` writes."""

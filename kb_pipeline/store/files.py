@@ -8,12 +8,14 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 from kb_pipeline.errors import Busy, StoreError
 
 TEMPORARY = ".tmp-kb-"
+_NUMBERS = count()  # of temporary files; taking the next one is atomic
 _BATCH = 64  # above this many files one sync of the file system is cheaper than an fsync a file
 
 
@@ -53,18 +55,25 @@ def replace(path: Path, data: bytes, *, durable: bool = True) -> None:
     write_all({path: data}, durable=durable)
 
 
-def write_all(files: Mapping[Path, bytes], *, durable: bool = True) -> list[Stat]:
+def _replace(temporary: Path, path: Path) -> None:
+    temporary.replace(path)
+
+
+def write_all(
+    files: Mapping[Path, bytes], *, durable: bool = True, place: Callable[[Path, Path], None] = _replace
+) -> list[Stat]:
     """Replace many files; what each is from then on, in their order.
 
     All are on disk before the first is renamed into place, so that no name ever leads to bytes that a power loss could
-    take; raises ``StoreError`` (disk full, read-only) before any rename where it can.
+    take; raises ``StoreError`` (disk full, read-only) before any rename where it can. ``place`` gives a written file
+    its name.
     """
     staged: list[tuple[Path, Path]] = []
     try:
         stats = _stage(files, staged, durable)
         while staged:
             temporary, path = staged[-1]
-            temporary.replace(path)
+            place(temporary, path)
             staged.pop()
         if durable:
             _sync({path.parent for path in files}, [])
@@ -84,11 +93,11 @@ def write_all(files: Mapping[Path, bytes], *, durable: bool = True) -> list[Stat
 def _stage(files: Mapping[Path, bytes], staged: list[tuple[Path, Path]], durable: bool) -> list[Stat]:
     made: set[Path] = set()
     stats: list[Stat] = []
-    for n, (path, data) in enumerate(files.items()):
+    for path, data in files.items():
         if path.parent not in made:
             path.parent.mkdir(parents=True, exist_ok=True)
             made.add(path.parent)
-        temporary = path.parent / f"{TEMPORARY}{os.getpid()}-{threading.get_ident()}-{n}"
+        temporary = path.parent / f"{TEMPORARY}{os.getpid()}-{next(_NUMBERS)}"
         staged.append((temporary, path))
         with temporary.open("wb") as f:
             f.write(data)
@@ -134,11 +143,17 @@ def _sync(folders: set[Path], files: list[Path]) -> None:
 
 def remove(paths: list[Path], root: Path) -> int:
     """Remove files and the folders below ``root`` that this empties; the number of files removed."""
-    count = 0
+    removed = 0
     for path in paths:
         with suppress(FileNotFoundError, NotADirectoryError):
             path.unlink()
-            count += 1
+            removed += 1
+    prune(paths, root)
+    return removed
+
+
+def prune(paths: list[Path], root: Path) -> None:
+    """Remove the folders below ``root`` that are empty without the files that stood at ``paths``."""
     for parent in {p.parent for p in paths}:
         folder = parent
         while folder != root and root in folder.parents:
@@ -147,7 +162,6 @@ def remove(paths: list[Path], root: Path) -> int:
             except OSError:
                 break
             folder = folder.parent
-    return count
 
 
 def stat_tree(root: Path, suffix: str | tuple[str, ...]) -> dict[str, Stat]:

@@ -1,9 +1,11 @@
 """What becomes of an item that a person edited, while its documents move, vanish, return and merge."""
 
+import random
 from pathlib import Path
 
 import pytest
 
+from kb_pipeline_tests import editing
 from kb_pipeline_tests.driving import Cli, compile_all, new_root, opened, write
 
 ALPHA = "# Alpha\n\nThe alpha cache holds 16 blocks.\n\nThe alpha server accepts 512 connections at once.\n"
@@ -119,3 +121,17 @@ def test_an_edit_taken_back_is_none(root: Path) -> None:
     assert build(root) == []
     write(root, {"notes/alpha.md": ALPHA.replace("16 blocks", "32 blocks")})
     assert build(root) == []
+
+
+def test_no_edit_is_lost_that_is_saved_while_a_build_runs(tmp_path: Path) -> None:
+    """However an editor saves, and whenever, the next builds keep it."""
+    root = new_root(tmp_path / "kb", editing.documents(30, 0))
+    (root / "taxonomy.yaml").write_text(editing.TAXONOMY)
+    build(root)
+    keys = [key for key, item in Cli(root).items().items() if " holds " in item["statement"]]
+    chance, span = random.Random(3), 1.0
+    for release in range(1, 5):
+        done = editing.save_during(root, release, chance, keys, span)
+        span = done.seconds
+        assert done.saved
+        assert list(editing.lost(root, done)) == []
