@@ -35,9 +35,12 @@ class Rank(Record):
 
 
 class Trial(Record):
-    """One gold question answered: what was ``cited`` (the ref of each, and of what was read whole the documents it comes
-    from), how many sentences ``passed`` the verifier or were ``dropped``, and what it cost. ``expected`` is empty for a
-    hard negative, ``about`` the item it was made from."""
+    """One gold question answered.
+
+    ``cited`` holds the ref of each thing cited, of what was read whole the documents it comes from too; ``passed`` and
+    ``dropped`` count sentences before the verifier. ``expected`` is empty for a hard negative, ``about`` the item it
+    was made from.
+    """
 
     question: str
     style: str

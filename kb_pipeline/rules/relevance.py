@@ -16,7 +16,8 @@ NAME = "heuristic"
 """Who reranks where no model does: shown wherever its score is."""
 
 _ASKING = FUNCTION_WORDS | words(
-    "tell explain describe list give show please know known long kind sort happen happens mean means meaning exactly"
+    "tell explain describe list give show please know known many long kind sort happen happens mean means meaning "
+    "exactly"
 )
 _EVEN = 0.95
 """``cosine + coverage`` at which a text is as likely to answer as not. On the sample and a library's documents 95 % of

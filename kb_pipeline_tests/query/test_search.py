@@ -10,6 +10,7 @@ from kb_pipeline.errors import KbError, NotFound
 from kb_pipeline.query.search import HITS, documents, search
 from kb_pipeline.records import Row, Scope
 from kb_pipeline.services.embedder import open_embedder
+from kb_pipeline.settings import Options, Settings
 from kb_pipeline.store.index import LocalIndex
 from kb_pipeline.world import World
 from kb_pipeline_tests.fakes import reading_world
@@ -229,3 +230,92 @@ def test_equal_queries_give_equal_hits(make: Make) -> None:
     """A search has no memory and no chance in it."""
     world = make([row(f"kb_{n}", text, doc=f"notes/{n}.md") for n, text in enumerate(DECOYS)])
     assert search("error of the server", world).hits == search("error of the server", world).hits
+
+
+# --- reread, explained, bounded --------------------------------------------------------------------------------------
+
+
+def ranked_by(world: World, way: str) -> World:
+    """``world`` with another ``rerank``."""
+    return replace(world, settings=Settings(Path(), options=Options.model_validate({"rerank": way})))
+
+
+def test_a_hit_tells_why_it_stands_there(make: Make) -> None:
+    """Its share of each list adds up to its fused score; what moved it, its age and who reread it stand beside."""
+    rows = [row("kb_1", "Paged memory avoids gaps."), row("kb_2", "Memory is paged, gaps and all, memory paged.")]
+    world = make(rows)
+    first, second = search("paged memory gaps", world, explain=True).hits
+    for hit in (first, second):
+        assert hit.explanation is not None
+        assert sum(hit.explanation.added.values()) == pytest.approx(hit.score, abs=1e-3)
+        assert hit.explanation.added.keys() == hit.explanation.weights.keys()
+        assert hit.explanation.reranked_by == "heuristic"
+        assert 0 < hit.explanation.decay <= 1
+    assert search("paged memory gaps", world).hits[0].explanation is None
+    unread = search("paged memory gaps", ranked_by(world, "off"), explain=True).hits[0]
+    assert unread.explanation is not None
+    assert unread.explanation.rerank is None
+
+
+def test_rereading_says_whom_it_moved(make: Make) -> None:
+    """Of an order that fusion and rereading do not share, each hit that moved says from where to where."""
+    long = "The limit of the relay is told elsewhere, the relay, the relay, limit, relay limit and relay."
+    world = make([row("kb_1", long, doc="notes/a.md"), row("kb_2", "The relay limit is ten.", doc="notes/b.md")])
+    before = ids(ranked_by(world, "off"), "relay limit ten")
+    hits = search("relay limit ten", world, explain=True).hits
+    for hit in hits:
+        moved = before.index(hit.id) != [h.id for h in hits].index(hit.id)
+        assert hit.explanation is not None
+        assert moved == hit.explanation.why.startswith("from ")
+
+
+def test_what_is_mostly_pasted_is_outranked_by_no_likeness(make: Make) -> None:
+    """In a question about an error code the row that holds the code comes before rows that hold all other words."""
+    decoys = [row(f"kb_d{n}", f"What an error of kind {n} means and how to fix it.", doc=f"d/{n}.md") for n in range(9)]
+    world = make([*decoys, row("kb_right", "Restart after ERR_KV_EXHAUSTED.")])
+    (first, *_) = search("what does the error ERR_KV_EXHAUSTED mean", world, explain=True).hits
+    assert first.id == "kb_right"
+    assert first.explanation is not None
+    assert first.explanation.why.startswith("holds what was pasted")
+
+
+def test_age_breaks_ties_by_the_kind_of_source(make: Make) -> None:
+    """A chat of last year is staler than a paper of the year before; a half-life of one's own changes that."""
+    rows = [
+        row("kb_chat", "The limit is ten.", doc="a/1.md", source_type="chat", effective_date="2025-01-01"),
+        row("kb_paper", "The limit is ten..", doc="a/2.md", source_type="paper", effective_date="2024-01-01"),
+    ]
+    words = replace(HITS, weights={**HITS.weights, "meaning": 0.0})
+    world = ranked_by(make(rows), "off")
+    assert ids(world, "limit is ten", ranking=words) == ["kb_paper", "kb_chat"]
+    options = Options.model_validate({"rerank": "off", "half_lives": {"chat": 99999}})
+    assert (
+        ids(replace(world, settings=Settings(Path(), options=options)), "limit is ten", ranking=words)[0] == "kb_chat"
+    )
+
+
+def test_neighbours_stand_beside_the_winners(make: Make) -> None:
+    """A hit brings the passages before and after the one it stands in, where they are asked for."""
+    chunks = [
+        row("ck_1", "# One", kind="chunk", start=0, end=9, next="ck_2", quote="# One"),
+        row("ck_2", "The limit is ten.", kind="chunk", start=10, end=29, previous="ck_1", next="ck_3", quote="x"),
+        row("ck_3", "Then it ends.", kind="chunk", start=30, end=49, previous="ck_2", quote="Then it ends."),
+    ]
+    world = make([*chunks, row("kb_1", "The limit is ten.", start=12, end=20)])
+    (hit, *_) = search("limit ten", world, neighbours=True).hits
+    assert (hit.id, hit.before, hit.after) == ("kb_1", "# One", "Then it ends.")
+    assert search("limit ten", world).hits[0].before == ""
+
+
+def test_tags_days_and_status_bound_a_search(make: Make) -> None:
+    """Only rows that bear a tag, are from a span of days, or have a status are hits; others do not count at all."""
+    rows = [
+        row("kb_1", "The limit is ten.", tags=("limit", "gateway"), effective_date="2026-01-05"),
+        row("kb_2", "The limit was nine.", tags=("limit",), updated_at="2025-06-01T10:00:00Z", status="superseded"),
+    ]
+    world = make(rows)
+    assert ids(world, "limit", scope=Scope(tags=("gateway", "none"))) == ["kb_1"]
+    assert ids(world, "limit", scope=Scope(since="2026-01-05")) == ["kb_1"]
+    assert ids(world, "limit", scope=Scope(until="2025-06-01")) == ["kb_2"]
+    assert ids(world, "limit", scope=Scope(since="2025-06-02", until="2026-01-04")) == []
+    assert ids(world, "limit", scope=Scope(statuses=("superseded",))) == ["kb_2"]
