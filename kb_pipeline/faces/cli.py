@@ -9,7 +9,7 @@ from typing import NoReturn
 import typer
 
 from kb_pipeline.errors import KbError
-from kb_pipeline.faces.commands import asking, building, curating, remembering, serving
+from kb_pipeline.faces.commands import asking, building, curating, reading, remembering, serving
 
 app = typer.Typer(
     name="kb",
@@ -20,7 +20,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for group in (building, asking, remembering, serving, curating):
+for group in (building, asking, remembering, serving, curating, reading):
     app.add_typer(group.app)
 _DEBUG = "KB_DEBUG"
 _INTERRUPTED = 130  # what typer exits with after Ctrl-C

@@ -10,7 +10,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from kb_pipeline.errors import StoreError
 from kb_pipeline.records import Clash, PageBrief, Record, Rendering
-from kb_pipeline.rules.pages.merging import front_of, is_reviewed, is_untouched, line_hashes, merged, outstanding
+from kb_pipeline.rules.pages.merging import front_of, is_reviewed, is_untouched, line_hashes, merged, outstanding, split
+from kb_pipeline.rules.pages.settling import kept, name_of
 
 FOLDER = "wiki"
 ANSWERS = f"{FOLDER}/answers/"  # answers that were kept, which are no pages
@@ -77,15 +78,18 @@ def overlaid(data: bytes, records: Sequence[Record], known: Mapping[str, Any]) -
     base = tuple(held[at : at + _HASH] for at in range(0, len(held), _HASH)) or line_hashes(machine.text)
     now = line_hashes(machine.text)
     if is_reviewed(person):
-        proposal = "" if now == base else machine.text
-        return (machine.model_copy(update={"text": person, "base": base, "proposal": proposal}),), True
+        accepted = split(person)[1] == split(machine.text)[1]
+        proposal = "" if accepted or now == base or name_of(machine.text) in kept(person) else machine.text
+        update = {"text": person, "base": now if accepted else base, "proposal": proposal}
+        return (machine.model_copy(update=update),), True
     both = merged(base, machine.text, person)
     if both.text == machine.text:
         return records, False
     earlier = outstanding(map(Clash.model_validate, known.get("clashes", ())), machine.text, both.text)
-    clashes = tuple(dict.fromkeys((*earlier, *both.clashes)))
-    update = {"text": both.text, "base": now, "by_hand": both.by_hand, "clashes": clashes}
-    return (machine.model_copy(update=update),), True
+    settled = kept(person)
+    clashes = tuple(clash for clash in dict.fromkeys((*earlier, *both.clashes)) if name_of(clash) not in settled)
+    hands: dict[str, Any] = {"text": both.text, "base": now, "by_hand": both.by_hand, "clashes": clashes}
+    return (machine.model_copy(update=hands),), True
 
 
 def _text(data: bytes, path: str) -> str:

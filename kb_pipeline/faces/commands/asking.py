@@ -8,6 +8,7 @@ from kb_pipeline.errors import KbError
 from kb_pipeline.faces.commands.options import AsOf, Json, Root, Sources, opened, print_json
 
 app = typer.Typer()
+_PAGES = ("pg_", "wiki/", "kb/wiki/")  # begin what names a page
 _KINDS = ("item", "chunk", "page")
 
 
@@ -81,17 +82,23 @@ def search(
 
 @app.command()
 def show(
-    name: Annotated[str, typer.Argument(metavar="ID", help="An item (kb_…) or a document (source/path).")],
+    name: Annotated[
+        str, typer.Argument(metavar="ID", help="An item (kb_…), a document (source/path) or a page (pg_…, wiki/…).")
+    ],
     as_of: AsOf = None,
     root: Root = None,
     as_json: Json = False,
 ) -> None:
-    """An item with its proofs, history and neighbours, or a document with its items.
+    """An item with its proofs, history and neighbours, a document with its items, or a page of the wiki.
 
     Examples: kb show kb_0123456789ab · kb show notes/paged-attention.md
     """
-    from kb_pipeline.faces.rendering import results
+    from kb_pipeline.faces.rendering import reading, results
 
+    if as_of is None and name.startswith(_PAGES):
+        page = opened(root).page(name)
+        print_json(page) if as_json else reading.page(page)
+        return
     found = opened(root).show(name, as_of)
     print_json(found) if as_json else results.shown(found)
 

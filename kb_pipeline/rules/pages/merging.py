@@ -67,13 +67,13 @@ def split(text: str) -> tuple[list[str], str]:
 def outstanding(clashes: Iterable[Clash], machine: str, text: str) -> list[Clash]:
     """The earlier ``clashes`` that nobody settled: the person's lines still stand in ``text``, and the machine would
     still say its own."""
-    ours, theirs = set(machine.splitlines()), set(map(_unmarked, text.splitlines()))
+    ours, theirs = set(machine.splitlines()), set(map(unmarked, text.splitlines()))
     return [
-        clash for clash in clashes if ours.issuperset(clash.machine) and theirs.issuperset(map(_unmarked, clash.person))
+        clash for clash in clashes if ours.issuperset(clash.machine) and theirs.issuperset(map(unmarked, clash.person))
     ]
 
 
-def _unmarked(line: str) -> str:
+def unmarked(line: str) -> str:
     """A sentence without its footnotes."""
     return _MARK.sub("", line).replace(BY_HAND, "").rstrip()
 
