@@ -69,7 +69,7 @@ class Embedder(Protocol):
         nothing."""
 
     def close(self) -> None:
-        """Free the model; an embedder that was never asked holds none."""
+        """Free the model; an embedder that was never asked holds none, one that is asked again loads it again."""
 
 
 class VectorCache(Protocol):

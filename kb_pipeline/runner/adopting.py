@@ -31,8 +31,10 @@ _MADE = ("normalized", "chunks", "atomic_items")
 
 def pending(run: Run) -> bool:
     """Whether item files were added, moved or removed since the last run, or one that was written by hand changed."""
-    files, before = run.files(_STAGE), run.kb.state(f"tree/{_STAGE}")
-    moved = [path for path, stat in files.items() if before.get(path) != list(stat)]
+    files, before = run.files(_STAGE), run.kb.settled(_STAGE)
+    if files == before:
+        return False
+    moved = [path for path, stat in files.items() if before.get(path) != stat]
     if any(path not in before for path in moved) or not before.keys() <= files.keys():
         return True
     if not moved:

@@ -17,6 +17,7 @@ from kb_pipeline.store.manifests import Entry, Manifest
 from kb_pipeline.world import Changes, Output
 
 _NOTHING = Manifest(Path()).version()  # of no live entry
+_MANY_TEXTS = 2_000  # after so many the model holds 230 MB for its next texts, and loads again in 0.2 s
 _RUN = 12  # hex digits of what was read: the name of a run in the history of items
 
 
@@ -127,6 +128,8 @@ def whole(run: Run, stage: Stage) -> StageReport:
     pass_ = _Pass(run, stage)
     computed, embedding = run.world.embedder.computed, run.world.embedder.seconds
     output = stage.run(pass_.changes, pass_.inputs, Published(run, stage.name, pass_.manifest), run.world)
+    if run.world.embedder.computed - computed > _MANY_TEXTS:
+        run.world.embedder.close()
     done = pass_.publish(output)
     version = output.version or done.manifest.version()
     pass_.remember(done, version)

@@ -72,9 +72,10 @@ class Wire:
         return await self._send(self._client().embeddings.with_raw_response, request)
 
     async def close(self) -> None:
-        """Close connections."""
+        """Close connections; a later request opens them again."""
         if self._sdk is not None:
             await self._sdk.close()
+            self._sdk = None
 
     def _client(self) -> Any:
         if self._sdk is None:

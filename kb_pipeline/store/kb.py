@@ -15,7 +15,18 @@ from kb_pipeline.rules.taxonomy import category_folder
 from kb_pipeline.rules.written import HUMAN, item_of
 from kb_pipeline.store.codecs import CODECS, pretty
 from kb_pipeline.store.commits import NO_CATEGORIES, VERSIONS, Commit, Committed, Group, version_path
-from kb_pipeline.store.files import Stat, file_hash, file_state, lease, read_bytes, remove, replace, stat_tree, sweep
+from kb_pipeline.store.files import (
+    FileState,
+    Stat,
+    file_hash,
+    file_state,
+    lease,
+    read_bytes,
+    remove,
+    replace,
+    stat_tree,
+    sweep,
+)
 from kb_pipeline.store.hands import Hands, adopted, edited, hands
 from kb_pipeline.store.history import FOLDER as HISTORY
 from kb_pipeline.store.history import History, Telling
@@ -36,6 +47,7 @@ class Kb:
         self.warnings: list[str] = []
         self._manifests: dict[Path, Manifest] = {}
         self._parsed = Parsed(self.folder)
+        self._settled: dict[str, tuple[FileState | None, Mapping[str, Any]]] = {}
         self.snapshots = Snapshots(self.cache / "versions")
         self.history = History(self.folder)
         self.tombstones = Tombstones(self.folder)
@@ -119,14 +131,23 @@ class Kb:
 
     def _moved(self, stage: str, files: Mapping[str, Stat]) -> set[str]:
         """The paths of ``files`` whose stat is not the one that ``settle`` recorded."""
-        before = self.state(f"tree/{stage}")
-        return {path for path, stat in files.items() if before.get(path) != list(stat)}
+        before = self.settled(stage)
+        return set() if files == before else {path for path, stat in files.items() if before.get(path) != stat}
+
+    def settled(self, stage: str) -> Mapping[str, Stat]:
+        """The tree of ``stage`` as ``settle`` recorded it last; empty where that is lost."""
+        state = file_state(self.cache / f"tree/{stage}.json")
+        if stage not in self._settled or self._settled[stage][0] != state:
+            found = self.state(f"tree/{stage}")
+            self._settled[stage] = state, {path: tuple(stat) for path, stat in found.items() if isinstance(stat, list)}
+        return self._settled[stage][1]
 
     def settle(self, stage: str, files: Mapping[str, Stat], done: Committed) -> dict[str, Stat]:
         """Record the tree of ``stage``: ``files`` as they stood before a commit, with what was ``done`` to them. What a
         person changed or removed meanwhile differs from it, and is looked at by the next run."""
         now = {path: stat for path, stat in {**files, **done.files}.items() if path not in done.removed}
         self.keep_state(f"tree/{stage}", now)
+        self._settled[stage] = file_state(self.cache / f"tree/{stage}.json"), now
         return now
 
     def present(self, entry: Entry) -> bool:

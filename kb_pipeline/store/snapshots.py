@@ -49,8 +49,8 @@ class Snapshots:
 
     def collect(self, wanted: Collection[Named]) -> int:
         """Drop all but ``wanted``; how many."""
-        kept = {self._path(named) for named in wanted}
-        return remove([path for path in self._folder.glob("*.json") if path not in kept], self._folder)
+        kept = set(map(_file, wanted))
+        return remove([path for path in self._folder.glob("*.json") if path.name not in kept], self._folder)
 
     def _known(self, named: Named) -> Mapping[str, str] | None:
         if named not in self._read:
@@ -64,4 +64,8 @@ class Snapshots:
         return self._read[named]
 
     def _path(self, named: Named) -> Path:
-        return self._folder / f"{named[0]}.{named[1]}.json"
+        return self._folder / _file(named)
+
+
+def _file(named: Named) -> str:
+    return f"{named[0]}.{named[1]}.json"

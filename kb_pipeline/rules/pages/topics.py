@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from kb_pipeline.records import Chunk, Meta, Outline, Placed
 from kb_pipeline.rules.numbers import version_key
@@ -59,6 +60,7 @@ class Topic:
         return found
 
 
+@lru_cache(maxsize=1 << 16)  # a name is asked for again and again: of its document, its page, its links
 def form_of(name: str) -> str:
     """``name`` as names are compared: without case, plural, hyphen and markup; empty where no letter is left."""
     return "-".join(phrase(name))

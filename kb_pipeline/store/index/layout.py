@@ -1,6 +1,6 @@
 """How a generation lies on disk, as one name: its columns, its words and its vectors. Reads no generation."""
 
-import tantivy
+from importlib.metadata import version
 
 from kb_pipeline.rules.ids import digest
 from kb_pipeline.store.index.rows import SCHEMA
@@ -8,5 +8,5 @@ from kb_pipeline.store.index.rows import SCHEMA
 _VECTORS = "int8 and float32, row after row"
 _DIGITS = 12
 
-LAYOUT = digest(str(SCHEMA), tantivy.__version__, _VECTORS)[:_DIGITS]
+LAYOUT = digest(str(SCHEMA), version("tantivy"), _VECTORS)[:_DIGITS]
 """A generation of another layout is not opened: its columns would be missing, or its words unreadable."""
