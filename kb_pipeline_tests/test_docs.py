@@ -150,6 +150,8 @@ def check_kb(words: list[str]) -> None:
     group = typer.main.get_command(app)
     assert isinstance(group, TyperGroup)
     command = group.commands[words[0]] if words and not words[0].startswith("-") else group
+    if isinstance(command, TyperGroup) and command is not group:
+        command = command.commands[words[1]]
     known = {"--help"} | {option for given in command.params for option in [*given.opts, *given.secondary_opts]}
     used = [word.partition("=")[0] for word in words if re.match(r"--?[a-zA-Z]", word)]
     assert [option for option in used if option not in known] == []
