@@ -268,6 +268,9 @@ class Index(Protocol):
     def mask(self, docs: frozenset[str]) -> None:
         """Hide these documents in every retained generation, from the next request on."""
 
+    def masked(self) -> frozenset[str]:
+        """The documents that are hidden now."""
+
     def expunge(self, docs: frozenset[str]) -> None:
         """Leave no word and no name of these documents in any generation: write what is live, and the candidate, anew
         without them and remove all others."""
@@ -303,9 +306,15 @@ class Inputs(Protocol):
     def broken(self, stage: str, key: str) -> bool:
         """Whether a person's edit left the file under ``key`` unreadable; it has been reported then."""
 
+    def faults(self, stage: str) -> Mapping[str, str]:
+        """What is wrong, by key, with files that people wrote or edited, in words: file, field and cure."""
+
 
 class Previous(Protocol):
     """What this stage published before."""
+
+    def removed(self) -> frozenset[str]:
+        """Keys whose files a person has removed since."""
 
     def keys(self) -> list[str]:
         """Sorted keys."""
@@ -323,7 +332,8 @@ class Output:
 
     ``inputs`` may name the hash that each upsert was made from. ``version`` is the data version of a stage that keeps
     its artefacts in the index rather than in files. ``story`` tells people what was decided, a line a decision;
-    ``causes`` say why items became what they are, by id, for their history.
+    ``causes`` say why items became what they are, by id, for their history, ``gone`` what those would say whose files a
+    person removed.
     """
 
     upserts: Mapping[str, tuple[Record, ...]] = field(default_factory=dict)
@@ -333,6 +343,7 @@ class Output:
     kept: int = 0
     story: tuple[str, ...] = ()
     causes: Mapping[str, Cause] = field(default_factory=dict)
+    gone: Mapping[str, Record] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     rejects: tuple[Reject, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)

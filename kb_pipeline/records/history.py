@@ -20,10 +20,11 @@ EventKind = Literal[
     "sources",
     "changed",
     "absorbed",
+    "hidden",
 ]
-"""``merged`` tells of the item that took others in, ``absorbed`` of one whose file left with that; ``revived`` of one
-that is no longer superseded, ``returned`` of one that was retired or away; ``sources`` of proofs alone, ``changed`` of
-any other field."""
+"""``merged`` tells of the item that took others in, ``absorbed`` of one whose file left with that, ``hidden`` of one
+whose file a person deleted; ``revived`` of one that is no longer superseded, ``returned`` of one that was retired or
+away; ``sources`` of proofs alone, ``changed`` of any other field."""
 
 
 class Quote(Record):
@@ -37,9 +38,9 @@ class Event(Record):
     """One line of ``kb/history/<2 hex>.jsonl``: what happened to ``item`` at ``at`` (UTC) in ``run``, and why.
 
     ``run`` is the same for all events of one publication. ``others`` are the items it came from or went to. ``before``
-    holds the former values of the fields that changed, of an ``absorbed`` item all; ``after`` holds the new ones where
-    a person gave them. ``lost`` are citations that went, ``quotes`` those that came, or, in what ``kb history`` shows,
-    the proofs that the item had by then.
+    holds the former values of the fields that changed, of an item that is ``absorbed`` or ``hidden`` all; ``after``
+    holds the new ones where a person gave them. ``lost`` are citations that went, ``quotes`` those that came, or, in
+    what ``kb history`` shows, the proofs that the item had by then.
     """
 
     schema_version: int = SCHEMA_VERSION

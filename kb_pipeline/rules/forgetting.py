@@ -10,6 +10,7 @@ from typing import Any
 
 from kb_pipeline.records import Event, Item
 from kb_pipeline.rules import ids
+from kb_pipeline.rules.history import GONE
 
 PURGED = "(purged)"
 """What stands in place of a document's name."""
@@ -84,7 +85,7 @@ def item_without(item: Item, doc: str) -> Item | None:
 
 def forgotten(told: Sequence[Event], doc: str) -> bool:
     """Whether an item without a file has a history that rests on the document alone, as far as is known."""
-    absorbed = [event for event in told if event.kind == "absorbed" and event.before]
+    absorbed = [event for event in told if event.kind in GONE and event.before]
     if absorbed:
         return all(_rest(event, doc) is None for event in absorbed)
     named = {doc for e in told for doc in (*(q.doc_id for q in e.quotes), *(c.doc_id for c in e.lost))}
@@ -107,7 +108,7 @@ def _without(event: Event, doc: str, traces: Traces) -> Event | None:
     quotes = tuple(q for q in event.quotes if q.doc_id != doc and not traces.of(q.text))
     lost = tuple(c for c in event.lost if c.doc_id != doc)
     before = _values(event.before, traces)
-    if event.kind == "absorbed":
+    if event.kind in GONE:
         rest = _rest(event, doc)
         before = rest.model_dump(mode="json", exclude_defaults=True) if rest else {}
     update = {"quotes": quotes, "lost": lost, "before": before, "after": _values(event.after, traces)}

@@ -21,6 +21,8 @@ _OTHER = (
 _SHOWN = 3  # documents named in a cause
 _END_OF_DAY = "T23:59:59Z"
 NO_CAUSE = Cause()
+GONE = frozenset({"absorbed", "hidden"})
+"""Events after which there is no file; what the item was is in them."""
 
 
 @dataclass(frozen=True)
@@ -38,8 +40,10 @@ def events(turn: Turn, past: Sequence[Event], cause: Cause, at: str, run: str) -
 
     ``past`` are its events so far, oldest first: the new ones are never dated before them, however a clock is set.
     """
+    if turn.before and not turn.before.created_at and turn.now:
+        turn = Turn(None, turn.said, turn.now)  # what a person wrote by hand, published for the first time
     item = turn.now or turn.before
-    if item is None:
+    if item is None or (turn.now is None and past and past[-1].kind in GONE):
         return []
     at = max([at, *(event.at for event in past[-1:])])
     found = [Event(item=item.id, at=at, run=run, **parts) for parts in _parts(turn, past, cause)]
@@ -54,7 +58,10 @@ def _parts(turn: Turn, past: Sequence[Event], cause: Cause) -> Iterator[dict[str
     if now is None:
         if before is not None:
             told = {"cause": cause.reason or _into(cause.others), "others": cause.others, "by": cause.by}
-            yield {"kind": "absorbed", "before": before.model_dump(mode="json", exclude_defaults=True), **told}
+            given = {name: value for event in past for name, value in event.after.items()}
+            was = {**before.model_dump(mode="json", exclude_defaults=True), **given}
+            was["created_at"] = before.created_at or next((event.at for event in past), "")
+            yield {"kind": "absorbed" if cause.others else "hidden", "before": was, **told}
     elif before is None:
         kind: EventKind = "returned" if past else "born"
         by = "person" if any(c.source_type == "human" for c in now.sources) else cause.by
@@ -213,7 +220,7 @@ def as_of(item: Item | None, told: Sequence[Event], until: str) -> Item | None:
 
 
 def _undone(item: Item | None, event: Event) -> Item | None:
-    if event.kind == "absorbed":
+    if event.kind in GONE:
         return Item.model_validate(event.before) if event.before else None
     if item is None or event.kind == "born" or (event.kind == "returned" and not event.before):
         return None
@@ -230,7 +237,7 @@ def with_quotes(item: Item | None, told: Sequence[Event]) -> list[Event]:
     """
     shown: list[Event] = []
     for event in reversed(told):
-        if event.kind != "absorbed" and not event.quotes and item is not None:
+        if event.kind not in GONE and not event.quotes and item is not None:
             event_quotes = tuple(Quote(doc_id=c.doc_id, text=c.source_span) for c in item.sources)
             shown.append(event.model_copy(update={"quotes": event_quotes}))
         else:
@@ -244,6 +251,9 @@ def with_quotes(item: Item | None, told: Sequence[Event]) -> list[Event]:
 
 
 # --- what a stage knows of causes ------------------------------------------------------------------------------------
+
+
+BY_HAND = Cause(reason="its file was deleted", by="person")
 
 
 def explained(

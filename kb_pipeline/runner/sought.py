@@ -11,6 +11,7 @@ from kb_pipeline.errors import KbError, NotFound
 from kb_pipeline.records import Citation, Document, Event, Extraction, Item, Record
 from kb_pipeline.rules import forgetting, ids
 from kb_pipeline.rules.forgetting import Traces
+from kb_pipeline.rules.history import GONE
 from kb_pipeline.stages import PER_SOURCE
 from kb_pipeline.store.files import read_bytes, remove
 from kb_pipeline.store.kb import Kb
@@ -112,7 +113,7 @@ class Sought:
 
     def _cited(self) -> list[Item]:
         now = [item for item in self.items() if self.doc in {c.doc_id for c in item.sources}]
-        then = [Item.model_validate(e.before) for e in self._events() if e.kind == "absorbed" and e.before]
+        then = [Item.model_validate(e.before) for e in self._events() if e.kind in GONE and e.before]
         return now + [item for item in then if self.doc in {c.doc_id for c in item.sources}]
 
     def _lost(self) -> list[Citation]:

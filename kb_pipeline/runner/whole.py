@@ -24,8 +24,12 @@ _RUN = 12  # hex digits of what was read: the name of a run in the history of it
 class Published:
     """What the stage published before."""
 
-    def __init__(self, run: Run, stage: str, manifest: Manifest) -> None:
-        self._run, self._stage, self._manifest = run, stage, manifest
+    def __init__(self, run: Run, stage: str, recorded: Manifest, manifest: Manifest) -> None:
+        self._run, self._stage, self._recorded, self._manifest = run, stage, recorded, manifest
+
+    def removed(self) -> frozenset[str]:
+        """Keys whose files a person has removed since."""
+        return frozenset(self._recorded.keys()).difference(self._manifest.keys())
 
     def keys(self) -> list[str]:
         """Sorted keys."""
@@ -79,12 +83,17 @@ class _Pass:
         found = changed(self.run, self.stage.name, self.inputs, self.recipe, own)
         return replace(found, outdated=any(entry.recipe != self.recipe for entry in self.recorded))
 
+    @property
+    def published(self) -> Published:
+        """What the stage published, as it stands."""
+        return Published(self.run, self.stage.name, self.recorded, self.manifest)
+
     def publish(self, output: Output) -> Committed:
         groups = [
             Group(key=key, records=records, input=output.inputs.get(key, ""))
             for key, records in sorted(output.upserts.items())
         ]
-        telling = Telling(self.run.now(), self.upstream[:_RUN], output.causes)
+        telling = Telling(self.run.now(), self.upstream[:_RUN], output.causes, output.gone)
         deletes = sorted(output.deletes)
         return self.run.kb.commit(
             self.stage.name, None, self.manifest, groups, deletes, recipe=self.recipe, telling=telling
@@ -127,7 +136,7 @@ def whole(run: Run, stage: Stage) -> StageReport:
     _refuse_lost(run, stage)
     pass_ = _Pass(run, stage)
     computed, embedding = run.world.embedder.computed, run.world.embedder.seconds
-    output = stage.run(pass_.changes, pass_.inputs, Published(run, stage.name, pass_.manifest), run.world)
+    output = stage.run(pass_.changes, pass_.inputs, pass_.published, run.world)
     if run.world.embedder.computed - computed > _MANY_TEXTS:
         run.world.embedder.close()
     done = pass_.publish(output)

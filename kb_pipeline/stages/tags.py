@@ -52,12 +52,15 @@ def run(changes: Changes, inputs: Inputs, previous: Previous, world: World) -> O
     heirs = {key: aliases[key] for key in vanished if key in aliases}
     decisions = cast(tuple[DedupDecision, ...], inputs.records("dedup", "decisions"))
     leavers, standing = [item for (item,) in retired.values()], frozenset(inputs.keys("normalized"))
+    causes = history.explained(affected, decisions, leavers, standing, heirs)
+    taken = _taken([c for c in known if c.id in hidden & previous.removed()], library, closed, world)
     return Output(
         upserts={**upserts, **retired},
         deletes=frozenset(merged_away | (hidden & published.keys())),
         inputs={**{c.id: made_from[c.id] for c in affected}, **dict.fromkeys(retired, _RETIRED)},
         kept=len(clusters) - len(affected),
-        causes=history.explained(affected, decisions, leavers, standing, heirs),
+        causes={**causes, **dict.fromkeys(taken, history.BY_HAND)},
+        gone=taken,
         details=_details(upserts.values(), wanted),
     )
 
@@ -93,6 +96,14 @@ class _Library:
 def _merged(cluster: Cluster, library: _Library) -> Item:
     item = merge(cluster, library.witnesses(cluster.occurrences))
     return item.model_copy(update={"status": "retired"}) if cluster.aside else item
+
+
+def _taken(clusters: Sequence[Cluster], library: _Library, closed: ClosedList, world: World) -> dict[str, Item]:
+    """What the items would say whose files a person removed: that is for their history to keep."""
+    items = [merge(c, library.witnesses(c.occurrences)) for c in clusters]
+    found = world.engine.tag(items, world.settings.taxonomy) if items else ()
+    tagged = (_tagged(i, closed.settled(t, i.entities)) for i, t in zip(items, found, strict=True))
+    return {item.id: item for item in tagged}
 
 
 def _tagged(item: Item, tagging: Tagging) -> Item:

@@ -12,21 +12,24 @@ from itertools import groupby
 from pathlib import Path
 
 from kb_pipeline.errors import StoreError
-from kb_pipeline.records import Cause, Event
+from kb_pipeline.records import Cause, Event, Item, Record
 from kb_pipeline.rules.history import NO_CAUSE, Turn, events
 from kb_pipeline.store.codecs import json_lines, parse
 from kb_pipeline.store.files import file_hash, read_bytes, replace, write_all
 
 FOLDER = "history"
+_NOWHERE = "items/.gone"  # where no file is: what happened to an item without one has happened
 
 
 @dataclass(frozen=True)
 class Telling:
-    """When and in which run a commit takes place, and the causes that are known, by item."""
+    """When and in which run a commit takes place; by item the causes that are known, and what those said whose files
+    are ``gone`` already."""
 
     at: str = ""
     run: str = ""
     causes: Mapping[str, Cause] = field(default_factory=dict)
+    gone: Mapping[str, Record] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,8 @@ class History:
 
     def note(self, steps: Sequence[Step], telling: Telling) -> None:
         """Note what the commit that follows is about to do, on disk before this returns."""
+        missing = (Turn(item, None, None) for item in telling.gone.values() if isinstance(item, Item))
+        steps = [*steps, *(Step(_NOWHERE, None, turn) for turn in missing)]
         past = self._past(step.turn for step in steps)
         lines = []
         for step in steps:

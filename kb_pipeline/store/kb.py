@@ -195,7 +195,7 @@ class Kb:
                 plan.add(group, recipe)
             plan.delete(deletes)
             self.history.settle()
-            if plan.steps and telling is not None:
+            if telling is not None and (plan.steps or telling.gone):
                 self.history.note(plan.steps, telling)
             done = plan.carry_out()
             self.history.settle()

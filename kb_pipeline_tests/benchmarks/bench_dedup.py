@@ -73,6 +73,9 @@ class Memory:
     def broken(self, stage: str, key: str) -> bool:
         return False
 
+    def faults(self, stage: str) -> Mapping[str, str]:
+        return {}
+
 
 class Inputs(Memory):
     def records(self, stage: str, key: str) -> tuple[Record, ...]:
@@ -80,6 +83,9 @@ class Inputs(Memory):
 
 
 class Previous(Memory):
+    def removed(self) -> frozenset[str]:
+        return frozenset()
+
     def inputs(self) -> Mapping[str, str]:
         return {}
 

@@ -211,3 +211,28 @@ def test_the_command_tells_the_story(root: Path) -> None:
     assert "born  stated in notes/limits.md" in cli.run("history", disk).stdout
     assert cli.json("history", disk)[0]["quotes"] == [{"doc_id": "notes/limits.md", "text": DISK}]
     assert "there is no item" in cli.run("history", "kb_000000000000", code=1).stderr
+
+
+def test_what_hands_do_to_files_is_told(root: Path) -> None:
+    """A deleted file hides its item as it was, its return and a file written by hand are told, each by a person."""
+    on(root, 1)
+    disk = the(root, DISK)
+    next((root / "kb/items").glob(f"*/{disk}.json")).unlink()
+    on(root, 2)
+    with dated(root, 3) as base:
+        assert [(e.kind, e.by, e.cause) for e in base.history(disk)][1:] == [
+            ("hidden", "person", "its file was deleted")
+        ]
+        view = base.show(disk, as_of="2026-01-01")
+        assert isinstance(view, ItemView)
+        assert (view.item.statement, view.item.status, view.passages[0].proven) == (DISK, "active", True)
+        with pytest.raises(NotFound):
+            base.show(disk, as_of="2026-01-02")
+        base.restore(disk)
+    written = {"id": "mine", "statement": "The pump of mine weighs 7 kg."}
+    (root / "kb/items/unclassified/mine.json").write_text(json.dumps(written))
+    on(root, 3)
+    with opened(root) as base:
+        assert [e.kind for e in base.history(disk)] == ["born", "hidden", "returned"]
+        (born,) = base.history(the(root, "pump of mine"))
+    assert (born.kind, born.by) == ("born", "person")

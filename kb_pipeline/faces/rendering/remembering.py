@@ -33,7 +33,7 @@ def story(events: Sequence[Event]) -> None:
 
 def _values(event: Event) -> None:
     for name in _SHOWN:
-        if name in event.before and event.kind != "absorbed":
+        if name in event.before and event.kind not in {"absorbed", "hidden"}:
             now = f" → {_value(event.after, name)}" if name in event.after else ""
             OUT.print(Text(f"    {name} was {_value(event.before, name)}{now}"))
 
