@@ -48,6 +48,8 @@ CHECKS: tuple[Check, ...] = (
     Check("atomic_items", "drafts_are_proven", atomic_items.run, ("chunks", "atomic_items")),
     Check("dedup", "every_draft_is_in_one_cluster", dedup.run, ("atomic_items", "dedup")),
     Check("tags", "items_are_proven", tags.run, ("normalized", "dedup", "tags")),
+    Check("tags", "decisions_hold", tags.decisions_hold, ("dedup", "tags")),
+    Check("tags", "edits_stand", tags.edits_stand, ("normalized", "tags"), blocking=False),
     Check("pages", "items_are_at_home", pages.run, ("tags", "pages")),
     Check("wiki", "sentences_are_proven", wiki.run, ("pages", "wiki", "tags", "normalized")),
     Check("wiki", "pages_are_linked", lint.linked, ("pages",), blocking=False),

@@ -1,10 +1,10 @@
-"""Whether what is published is proven and filed."""
+"""Whether what is published is proven and filed, and what people said of it holds."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
 from kb_pipeline.checks.findings import finding
-from kb_pipeline.records import UNCLASSIFIED, Cluster, Document, Finding, Item
+from kb_pipeline.records import UNCLASSIFIED, Cluster, Conflict, Document, Finding, Item
 from kb_pipeline.rules.grounding import proves
 from kb_pipeline.world import Changes, Inputs, World
 
@@ -25,6 +25,36 @@ def run(changes: Changes, inputs: Inputs, world: World) -> Finding:
             bad.append(f"{item.id}: no source")
     bad += (fault for doc in sorted(quotes) for fault in _unproven(doc, quotes[doc], inputs))
     return finding("tags", "items_are_proven", str(run.__doc__), bad, "Run `kb build --full`; then `kb show ID`.")
+
+
+def edits_stand(changes: Changes, inputs: Inputs, world: World) -> Finding:
+    """Every item file that a person wrote or edited says what an item may say."""
+    bad = [fault for stage in ("normalized", "tags") for _, fault in sorted(inputs.faults(stage).items())]
+    cure = "Correct them; until then the last valid version of each is served."
+    return finding("tags", "edits_stand", str(edits_stand.__doc__), bad, cure, blocking=False)
+
+
+def decisions_hold(changes: Changes, inputs: Inputs, world: World) -> Finding:
+    """What a person hid is not published, what a person retired is not active, and every conflict is between two active
+    items."""
+    clusters = {c.id: c for c in cast(tuple[Cluster, ...], inputs.records("dedup", "clusters"))}
+    published = set(inputs.keys("tags"))
+    aside = {key: clusters[key].aside for key in sorted(published & clusters.keys()) if clusters[key].aside}
+    bad = [f"{key} is published, and a person hid it" for key, how in aside.items() if how == "hidden"]
+    retired = (key for key, how in aside.items() if how == "retired" and _active(inputs, key))
+    bad += [f"{key} is active, and a person retired it" for key in retired]
+    for conflict in cast(tuple[Conflict, ...], inputs.records("dedup", "conflicts")):
+        dead = [key for key in (conflict.a, conflict.b) if key not in published or _superseded(clusters, key)]
+        bad += [f"{key} is part of a conflict, and not active" for key in dead]
+    return finding("tags", "decisions_hold", str(decisions_hold.__doc__), bad, "Run `kb build --full`.")
+
+
+def _superseded(clusters: Mapping[str, Cluster], key: str) -> bool:
+    return key not in clusters or bool(clusters[key].superseded_by or clusters[key].aside)
+
+
+def _active(inputs: Inputs, key: str) -> bool:
+    return not inputs.broken("tags", key) and cast(Item, inputs.records("tags", key)[0]).status == "active"
 
 
 def _unproven(doc: str, quotes: Sequence[Quote], inputs: Inputs) -> Iterator[str]:

@@ -7,6 +7,7 @@ from typing import Any
 from kb_pipeline.errors import StoreError
 from kb_pipeline.records import RawEntry, Record
 from kb_pipeline.rules import ids
+from kb_pipeline.rules.written import HUMAN
 from kb_pipeline.runner.context import Run
 from kb_pipeline.stages import PIPELINE
 from kb_pipeline.store.commits import FAULT
@@ -58,6 +59,12 @@ class Upstream:
         except StoreError:
             return True
         return False
+
+    def faults(self, stage: str) -> Mapping[str, str]:
+        """What is wrong, by key, with files that people wrote or edited."""
+        own = {HUMAN, _ALL}
+        entries = [e for source, held in self._manifests[stage].items() if source in own for e in held]
+        return {e.key: str(e.failed or e.info[FAULT]) for e in entries if e.failed or FAULT in e.info}
 
     def _entry(self, stage: str, key: str) -> Entry | None:
         if stage == "raw":

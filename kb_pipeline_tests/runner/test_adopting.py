@@ -237,6 +237,7 @@ def test_a_written_file_that_cannot_stand_is_named_until_it_is_mended(
     assert says in warning
     with opened(root) as base:
         assert [warning] == [reject.reason for reject in base.status().quarantine]
+        assert [warning] == [line for found in base.check("tags") if not found.ok for line in found.offenders]
     assert path.read_text() == text
     path.unlink()
     hand_written(root, "decisions/x.json", statement=DECIDED)
@@ -262,6 +263,8 @@ def test_a_moved_file_files_its_item(root: Path) -> None:
     moved.rename(astray)
     assert any("kb/items/nowhere" in w and "Move it to one of: caches" in w for w in build(root))
     assert WEIGHT in served(root, "beta weighs")
+    with opened(root) as base:
+        assert any("Move it to one of" in line for found in base.check("tags") for line in found.offenders)
     build(root, full=True)
     assert astray.exists()
     astray.rename(moved)

@@ -49,6 +49,9 @@ class Memory:
     def broken(self, stage: str, key: str) -> bool:
         return False
 
+    def faults(self, stage: str) -> Mapping[str, str]:
+        return {}
+
     def records(self, stage: str, key: str) -> tuple[Record, ...]:
         if key not in self.sources:
             return ()
