@@ -57,7 +57,7 @@ def _escaped(text: str, *, first: bool) -> str:
 
 def plain(markdown: str) -> str:
     """What ``inline`` made its text from, but for white space."""
-    parts = re.split(r"(`[^`]*`|<https?://[^>]*>)", markdown)
+    parts = re.split(r"((?<!\\)`[^`]*`|<https?://[^>]*>)", markdown)
     return "".join(p[1:-1] if n % 2 else _ESCAPE.sub("", p) for n, p in enumerate(parts))
 
 

@@ -104,7 +104,7 @@ def in_runs(draft: Draft, standing: Collection[str]) -> list[Draft]:
     Where a run begins follows from the content of the piece that begins it, so that an edit moves the seams next to it
     alone. A run is named by its first piece.
     """
-    if draft.size <= (MOST_STANDING if page_id(draft.key) in standing else MOST):
+    if draft.size <= MOST:
         return [draft]
     runs: list[list[Piece]] = [[]]
     for piece in _small(draft.pieces):
@@ -117,8 +117,12 @@ def in_runs(draft: Draft, standing: Collection[str]) -> list[Draft]:
     if len(runs) > 1 and sum(len(p.items) for p in runs[-1]) < FEWEST:
         last = runs.pop()
         runs[-1] += last
-    first, *rest = runs
-    return [replace(draft, pieces=tuple(first)), *(_run(draft, run) for run in rest)]
+    first, *others = runs
+    rest = [_run(draft, run) for run in others]
+    stays = draft.size <= MOST_STANDING and page_id(draft.key) in standing
+    if not rest or (stays and not any(page_id(run.key) in standing for run in rest)):
+        return [draft]
+    return [replace(draft, pieces=tuple(first)), *rest]
 
 
 def _run(draft: Draft, pieces: Sequence[Piece]) -> Draft:

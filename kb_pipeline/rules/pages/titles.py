@@ -86,4 +86,4 @@ def slug(title: str) -> str:
     """``title`` as the name of a file: letters and digits of any script, hyphens between; never empty."""
     text = unicodedata.normalize("NFKC", title).replace("++", "-plus-plus").replace("#", "-sharp").casefold()
     found = "-".join(re.findall(r"[^\W_]+", text)).encode()[:_LONGEST].decode(errors="ignore").strip("-")
-    return found if found and found not in _TAKEN else f"{found or 'page'}-page"
+    return f"{found}-page" if found in _TAKEN else found or "page"

@@ -1,0 +1,125 @@
+"""A page of two hands: a person's words survive, the machine's follow its items, what both changed is told."""
+
+import random
+
+from kb_pipeline.rules import ids
+from kb_pipeline.rules.pages.markdown import inline, plain, quoted
+from kb_pipeline.rules.pages.merging import BY_HAND, is_reviewed, is_untouched, line_hashes, merged
+
+
+def page(*sentences: str) -> str:
+    """A page as the machine renders it; the sentence ``a: text`` cites the item ``kb_a``."""
+    told = [s.partition(": ") for s in sentences]
+    head = 'id: "pg_1"\ntitle: "T"'
+    lines = [f"{text}[^kb_{key}]" for key, _, text in told]
+    feet = [f"[^kb_{key}]: “{text}”" for key, _, text in told]
+    body = "\n".join(["# T", "", "## How it works", "", *lines, "", *feet, ""])
+    return f"---\n{head}\nrendering: {ids.digest(head, body)[:16]}\n---\n\n{body}"
+
+
+BASE = page("a: Alpha is one.", "b: Beta is two.", "c: Gamma is three.")
+
+
+def test_a_page_as_rendered_is_untouched() -> None:
+    """The hash in the front matter tells, after any edit, that a person was there."""
+    assert is_untouched(BASE)
+    assert not is_untouched(BASE.replace("two", "2"))
+    assert not is_untouched(BASE + "\nmine\n")
+
+
+def test_an_edited_sentence_is_kept_and_marked() -> None:
+    """It stays through any later rendering, as a person's."""
+    person = BASE.replace("Beta is two.[", "Beta is about two.[")
+    first = merged(line_hashes(BASE), BASE, person)
+    assert f"Beta is about two.[^kb_b]{BY_HAND}\n" in first.text
+    assert f"{BY_HAND}: A person wrote" in first.text
+    now = page("a: Alpha is 1.", "b: Beta is two.", "c: Gamma is three.", "d: Delta is four.")
+    second = merged(line_hashes(BASE), now, first.text)
+    assert f"Beta is about two.[^kb_b]{BY_HAND}\n" in second.text
+    assert "Alpha is 1.[^kb_a]\n" in second.text
+    assert "Delta is four.[^kb_d]\n" in second.text
+    assert (second.by_hand, second.clashes) == ((f"Beta is about two.[^kb_b]{BY_HAND}",), ())
+
+
+def test_a_clash_keeps_the_persons_words_and_tells_the_machines() -> None:
+    """What both changed stays as the person has it."""
+    person = BASE.replace("Beta is two.[", "Beta is about two.[")
+    done = merged(line_hashes(BASE), page("a: Alpha is one.", "b: Beta is 2.0.", "c: Gamma is three."), person)
+    assert "Beta is about two." in done.text
+    assert "Beta is 2.0.[" not in done.text
+    (clash,) = done.clashes
+    assert clash.machine == ("Beta is 2.0.[^kb_b]",)
+
+
+def test_an_edit_outlives_its_item_without_its_footnote() -> None:
+    """An item that left the page takes its footnote along, not the person's sentence."""
+    person = BASE.replace("Beta is two.[", "Beta is about two.[")
+    done = merged(line_hashes(BASE), page("a: Alpha is one.", "c: Gamma is three."), person)
+    assert f"Beta is about two.{BY_HAND}\n" in done.text
+    assert "kb_b" not in done.text
+    assert [clash.machine for clash in done.clashes] == [()]
+
+
+def test_a_section_of_a_person_is_never_touched() -> None:
+    """Neither marked nor moved, wherever it stands."""
+    own = "## My notes\n\nKeep this. And this_too.\n\n- a point\n"
+    for person in (BASE + f"\n{own}", BASE.replace("## How", f"{own}\n## How")):
+        done = merged(line_hashes(BASE), page("a: Alpha is 1.", "d: Delta is four."), person)
+        assert own in done.text
+        assert BY_HAND not in done.text
+        assert "Alpha is 1." in done.text
+
+
+def test_a_deleted_sentence_stays_deleted_until_the_machine_has_another() -> None:
+    """Taking a sentence out is an edit too."""
+    person = BASE.replace("Beta is two.[^kb_b]\n", "")
+    again = merged(line_hashes(BASE), BASE, person)
+    assert "Beta is two.[" not in again.text
+
+
+def test_the_front_matter_is_of_both() -> None:
+    """A person's fields stay, the machine's follow; ids and hashes are the machine's alone."""
+    person = BASE.replace('title: "T"', 'title: "Tea"\nreviewed: true\nmood: good').replace('"pg_1"', '"pg_2"')
+    done = merged(line_hashes(BASE), BASE, person)
+    assert 'title: "Tea"' in done.text
+    assert "mood: good" in done.text
+    assert 'id: "pg_1"' in done.text
+    assert is_reviewed(done.text)
+
+
+def test_random_edits_survive_random_renderings() -> None:
+    """Every sentence that a person wrote is there after any number of renderings, each line of the machine that he did
+    not touch is as the machine has it, and merging again changes nothing."""
+    chance = random.Random(3)
+    for _ in range(40):
+        facts = {key: f"Item {key} is {chance.randint(1, 9)}." for key in "abcdefgh"}
+        base = page(*(f"{key}: {text}" for key, text in facts.items()))
+        text, mine = base, set()
+        for step in range(6):
+            key = chance.choice(sorted(facts))
+            if chance.random() < 0.5 and facts[key] in text:
+                words = f"By hand {step} about {key}."
+                text = text.replace(f"{facts[key]}[^", f"{words}[^", 1)
+                mine = {m for m in mine if f"about {key}." not in m} | {words}
+            facts[chance.choice(sorted(facts))] = f"Item is {chance.randint(10, 99)}{step}."
+            now = page(*(f"{key}: {text}" for key, text in facts.items()))
+            done = merged(line_hashes(base), now, text)
+            assert all(words in done.text for words in mine if words in text)
+            assert merged(line_hashes(now), now, done.text).text == done.text
+            base, text = now, done.text
+
+
+def test_plain_text_survives_markdown() -> None:
+    """Names become code, what Markdown would read as its own is escaped, and reading it back gives the same words."""
+    for text in (
+        "You can use ['*'] to allow any origin.",
+        'Set allow_origins=["*"] or --max-num-seqs to 4.',
+        "# of replicas * 2 < 5 _and_ `code` [x](y)",
+        "Call `app.url_for(name, **path_params)` -> URL.",
+        "1. This is no list.",
+        "See https://example.org/a_b for <b>more</b>.",
+        "قيمة الذاكرة 16 و 缓存 keeps 16 pages_of_4 KB.",
+    ):
+        assert plain(inline(text)) == text
+    assert inline("Use allow_origins now.") == "Use `allow_origins` now."
+    assert quoted("Use `allow_origins` [here](x.md).") == "Use `allow_origins` \\[here](x.md)."
