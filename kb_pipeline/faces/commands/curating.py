@@ -126,10 +126,10 @@ def edit(
 
 
 @app.command()
-def restore(item: Annotated[str, typer.Argument(metavar="ID")], root: Root = None) -> None:
+def restore(item: Annotated[str, typer.Argument(metavar="ID")], root: Root = None, as_json: Json = False) -> None:
     """Bring back an item that was retired by a person, or whose file was deleted by hand.
 
     Example: kb restore kb_0123456789ab
     """
     opened(root).restore(item)
-    typer.echo(f"{item} comes back. {_NEXT}")
+    print_json({"restored": item}) if as_json else typer.echo(f"{item} comes back. {_NEXT}")

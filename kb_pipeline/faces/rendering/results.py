@@ -71,6 +71,11 @@ def _item(found: ItemView) -> None:
     confirmed = f"{item.confirmations} confirmation{'s' if item.confirmations != 1 else ''}"
     OUT.print(f"{status} · {item.confidence} confidence · {confirmed} · made by {item.engine}")
     OUT.print(f"born {item.created_at}, changed {item.updated_at}")
+    if item.edited:
+        OUT.print(f"in a person's words: {', '.join(sorted(item.edited))}")
+    for name, said in sorted(item.clashes.items()):
+        settle = f"kb review item:{item.id}:edit:{name} mine|machine"
+        OUT.print(Text(f"the machine would word {name} otherwise now: {said} ({settle})", style="yellow"))
     for passage in found.passages:
         _passage(passage)
     if found.neighbours:
