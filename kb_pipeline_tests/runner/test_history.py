@@ -98,7 +98,11 @@ def test_what_changes_nothing_adds_nothing(root: Path) -> None:
 def test_a_full_build_tells_the_same_story(root: Path, tmp_path: Path) -> None:
     """Of one series of edits, builds that trust nothing tell what builds of changes alone do."""
     other = new_root(tmp_path / "other", {p: (root / p).read_text() for p in ("notes/limits.md", "notes/cache.md")})
-    edits = ({"notes/limits.md": LIMITS.replace("512", "640")}, {"notes/new.md": f"# New\n\n{DISK}\n"}, {})
+    edits: tuple[dict[str, str], ...] = (
+        {"notes/limits.md": LIMITS.replace("512", "640")},
+        {"notes/new.md": f"# New\n\n{DISK}\n"},
+        {},
+    )
     for day, edit in enumerate(edits, start=1):
         for place, full in ((root, False), (other, True)):
             write(place, edit)
