@@ -201,12 +201,14 @@ def forget(run: Run) -> list[str]:
 
 
 def hide(run: Run, also: frozenset[str] = frozenset()) -> None:
-    """Mask every document that is gone, and ``also`` these, in every retained generation, from the next request on."""
+    """Mask every document that is gone, and ``also`` these, in every retained generation, from the next request on.
+
+    What was masked stays so until it is there again, even where the manifest that knew of it was lost.
+    """
     with run.kb.locked():
-        gone = {
-            ids.doc_id(source, entry.key)
-            for source in run.kb.sources("raw")
-            for entry in run.kb.manifest("raw", source)
-            if not entry.live
-        } | {entry.key for entry in run.kb.manifest("normalized", HUMAN) if not entry.live}
-        run.world.index.mask(also | gone)
+        entries = [(ids.doc_id(s, e.key), e) for s in run.kb.sources("raw") for e in run.kb.manifest("raw", s)]
+        entries += [(entry.key, entry) for entry in run.kb.manifest("normalized", HUMAN)]
+        live = {doc for doc, entry in entries if entry.live}
+        gone = {doc for doc, entry in entries if not entry.live}
+        index = run.world.index
+        index.mask(also | gone | (index.masked() - live))

@@ -192,6 +192,13 @@ class LocalIndex:
             with self._writing():
                 files.replace(path, data)
 
+    def masked(self) -> frozenset[str]:
+        """The documents that are hidden now; none where ``mask.json`` is damaged, which ``fault`` tells."""
+        try:
+            return self._masked()
+        except StoreError:
+            return frozenset()
+
     def expunge(self, docs: frozenset[str]) -> None:
         """Write the live generation and the candidate anew, from nothing, without the words and names of ``docs``, and
         remove all others: no byte of them is left in any."""
@@ -205,6 +212,7 @@ class LocalIndex:
                 pin = [taken[live], taken.get(pinned[1], pinned[1])]
                 files.replace(self._folder / generations.PIN, json.dumps(pin).encode())
             generations.collect(self._folder, taken.values())
+        self.mask(self.masked() - docs)
 
     def _without(self, docs: frozenset[str], opened: Generation) -> str:
         """A copy of a generation as readers see it while ``docs`` are masked; continued as the original would be."""
