@@ -11,6 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 from kb_pipeline.errors import StoreError
 from kb_pipeline.records import Clash, PageBrief, Record, Rendering
 from kb_pipeline.rules.pages.merging import front_of, is_reviewed, is_untouched, line_hashes, merged, outstanding, split
+from kb_pipeline.rules.pages.reading import likely_base
 from kb_pipeline.rules.pages.settling import kept, name_of
 
 FOLDER = "wiki"
@@ -75,7 +76,7 @@ def overlaid(data: bytes, records: Sequence[Record], known: Mapping[str, Any]) -
     if is_untouched(person):
         return records, False
     held = str(known.get("base", ""))
-    base = tuple(held[at : at + _HASH] for at in range(0, len(held), _HASH)) or line_hashes(machine.text)
+    base = tuple(held[at : at + _HASH] for at in range(0, len(held), _HASH)) or likely_base(person)
     now = line_hashes(machine.text)
     if is_reviewed(person):
         accepted = split(person)[1] == split(machine.text)[1]

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kb_pipeline.rules.pages.markdown import plain
-from kb_pipeline.rules.pages.merging import BY_HAND, split
+from kb_pipeline.rules.pages.merging import BY_HAND, line_hashes, split
 from kb_pipeline.rules.pages.rendering import BACKLINKS, OURS, RELATED, SOURCES
 
 _CITE = re.compile(r"\[\^(kb_[0-9a-f]+)\](?!:)")
@@ -20,6 +20,7 @@ class Line:
     """One line of a page: ``section`` is the second-level heading above it, ``ours`` whether the machine writes there.
 
     ``kind``: ``sentence``, ``lead`` (in to a list), ``foot`` (``label`` is the footnote's), ``heading``, ``link``.
+    ``raw`` is the line as it stands.
     """
 
     kind: str
@@ -28,6 +29,7 @@ class Line:
     ours: bool = True
     cites: tuple[str, ...] = ()
     label: str = ""
+    raw: str = ""
     by_hand: bool = False
 
 
@@ -40,18 +42,36 @@ def read(text: str) -> Iterator[Line]:
             fenced = not fenced
         if line.startswith("#") and not fenced:
             section = line[3:].strip() if line.startswith("## ") else section
-            yield Line("heading", line.lstrip("#").strip(), section, section in OURS or not section)
+            yield Line("heading", line.lstrip("#").strip(), section, section in OURS or not section, raw=line)
             continue
         ours = (section in OURS or not section) and not fenced
         foot = _FOOT.match(line)
         if foot:
-            yield Line("foot", foot[2], section, ours, label=foot[1])
+            yield Line("foot", foot[2], section, ours, label=foot[1], raw=line)
             continue
         following = lines[n + 1] if n + 1 < len(lines) else ""
         lead = line.endswith(":") and not _CITE.search(line) and bool(_POINT.match(following))
         kind = "link" if section in _LISTS else "lead" if lead else "sentence"
         said = _POINT.sub("", _CITE.sub("", line).replace(BY_HAND, ""), count=1).strip()
-        yield Line(kind, said, section, ours, tuple(_CITE.findall(line)), by_hand=BY_HAND in line)
+        yield Line(kind, said, section, ours, tuple(_CITE.findall(line)), raw=line, by_hand=BY_HAND in line)
+
+
+def likely_base(text: str) -> tuple[str, ...]:
+    """The hashes of the lines that the machine will have rendered, where that is not on record: of sentences those that
+    stand in the quotes of their own footnotes."""
+    feet = {line.label: _bare(line.text) for line in read(text) if line.kind == "foot"}
+    foreign = {
+        line.raw
+        for line in read(text)
+        if not line.ours
+        or line.by_hand
+        or (line.kind == "sentence" and not any(_bare(line.text).rstrip(".") in feet.get(k, "") for k in line.cites))
+    }
+    return line_hashes("\n".join(line for line in text.splitlines() if line not in foreign))
+
+
+def _bare(text: str) -> str:
+    return re.sub(r"[`\\*_\s]", "", text)
 
 
 def links_of(text: str) -> list[str]:
