@@ -77,9 +77,9 @@ def served(root: Path, *, ajar: bool = True, limits: Limits | None = None) -> It
 
 
 @contextmanager
-def serving(root: Path) -> Iterator[str]:
+def serving(root: Path, **environ: str) -> Iterator[str]:
     """The address of a real ``kb serve``."""
-    with Cli(root).start("serve", "--port", "0") as process:
+    with Cli(root, **environ).start("serve", "--port", "0") as process:
         try:
             assert process.stdout is not None
             found = re.search(r"http://\S+", process.stdout.readline())

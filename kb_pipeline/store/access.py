@@ -9,6 +9,7 @@ Tokens stand in a folder of their own, not in ``kb/cache``: losing a cache costs
 
 import json
 from collections.abc import Iterator, Sequence
+from datetime import date, timedelta
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
@@ -64,15 +65,17 @@ class QueryLog:
         self._day, self._log = "", Log(self._folder)
 
     def append(self, query: Query, keep_days: int) -> None:
-        """Add a line; with the first of a day, files older than ``keep_days`` days before it go.
+        """Add a line; with the first of a day, files of days that are not among the last ``keep_days`` go.
 
         Raises ``StoreError`` where the disk refuses it.
         """
         day = query.at[:10]
         if day != self._day:
             self._day, self._log = day, Log(self._folder / f"{day}.jsonl")
-            for path in self._days()[:-keep_days]:
-                path.unlink(missing_ok=True)
+            first = (date.fromisoformat(day) - timedelta(days=keep_days - 1)).isoformat()
+            for path in self._days():
+                if path.stem < first:
+                    path.unlink(missing_ok=True)
         self._log.append(query.model_dump(mode="json", exclude_defaults=True))
 
     def since(self, day: str) -> Iterator[Query]:
