@@ -141,6 +141,13 @@ def _select(_: str, values: list[str]) -> Reply:
     return {"picks": [number for share, number in shares[:3] if share]}
 
 
+def _write_page(_: str, values: list[str]) -> Reply:
+    told = [{"text": json.loads(m["item"])["statement"], "items": [int(m["n"])]} for m in _NUMBERED.finditer(values[1])]
+    sections = [{"facet": "how", "heading": "", "kind": "prose", "sentences": told[1:]}]
+    return {"lead": told[:1], "sections": sections if told[1:] else []}
+
+
+_NUMBERED = re.compile(r"^\[(?P<n>\d+)\] (?P<item>\{.*\})$", re.MULTILINE)
 _PIECE = re.compile(r"^\[(?P<number>\d+)\] (?P<where>.*)\n(?P<text>(?:(?!\n\n\[\d+\] )[\s\S])*)", re.MULTILINE)
 _STYLES: tuple[QuestionStyle, ...] = ("keyword", "nl", "paraphrase")
 _EMBEDDER = open_embedder("hashing")
@@ -154,6 +161,7 @@ _TASKS: Mapping[str, Callable[[str, list[str]], Reply]] = {
     "answer": _answer,
     "rerank": _rerank,
     "select": _select,
+    "write_page": _write_page,
 }
 
 

@@ -21,6 +21,7 @@ from kb_pipeline.engines.openai.replies import TaggingReply
 from kb_pipeline.errors import KbError, ModelError
 from kb_pipeline.records import Ask, Chunk, Draft, Estimate, EstimateRow, Extraction, Item, Range, Record
 from kb_pipeline.rules.ids import item_id
+from kb_pipeline.rules.pages.sizing import FEWEST_ALONE_STANDING
 from kb_pipeline.runner import Run, build_stage, stale
 from kb_pipeline.services.ladder import RUNGS, strict_schema
 from kb_pipeline.services.ledger import Price, Tokens, estimate
@@ -44,9 +45,11 @@ _SAID: Mapping[str, tuple[float, float, int, int]] = {
     "judge": (0.0, 0.0, 15, 150),
     "tag": (0.0, 0.0, 20, 200),
     "questions": (0.0, 0.0, 60, 600),
+    "write_page": (0.0, 0.0, 0, 3000),
 }
 _LEAST_TOKENS = 0.5  # of the ledger's own estimate, which is rather too high than too low
 _A_QUESTION = 900  # tokens of a question to the judge or about an item, prompt and schema included
+_AN_ITEM = 120  # tokens of an item as a page's writer sees it
 _STAGES = {task: stage.name for stage in PIPELINE.values() for task in stage.tasks}
 _COPIED = ("raw", "normalized", "chunks", "atomic_items", "replies")
 
@@ -169,6 +172,8 @@ def _counts(counter: _Counter, fresh: _Fresh, run: Run) -> dict[str, tuple[int, 
     known = len(run.kb.manifest("eval").keys())
     least = 0 if known else min(asked, low)
     most = min(asked, high)
+    pages = math.ceil((fresh.all + high) / FEWEST_ALONE_STANDING) if high else 0
+    counts["write_page"] = (0, pages, (0, pages * _A_QUESTION + (fresh.all + high) * _AN_ITEM))
     counts["questions"] = (least, most, (least * _A_QUESTION // 2, most * _A_QUESTION))
     return counts
 

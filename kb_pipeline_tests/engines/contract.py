@@ -7,7 +7,7 @@ from kb_pipeline.rules.ids import digest, draft_hash, item_id
 from kb_pipeline.rules.taxonomy import ClosedList
 from kb_pipeline.world import Engine
 
-TASKS = ("normalize", "extract", "judge", "tag", "questions")
+TASKS = ("normalize", "extract", "judge", "tag", "questions", "write_page")
 
 TAXONOMY = Taxonomy(
     categories=(

@@ -1,0 +1,164 @@
+"""Pages by either writer: every item stated, every sentence carried; what a model invents never reaches a page."""
+
+from collections.abc import Callable
+from typing import Any
+
+from kb_pipeline.engines.extractive.pages import written as plainly
+from kb_pipeline.engines.openai.pages import write
+from kb_pipeline.errors import ModelError
+from kb_pipeline.records import Ask, Citation, Item, Material, Written
+from kb_pipeline.rules.pages.rendering import cited
+from kb_pipeline.rules.pages.stating import faults, settled
+from kb_pipeline_tests.fakes import ScriptedChat, honestly
+
+STATEMENTS = (
+    "The relay is a process that forwards messages.",
+    "The relay holds 64 messages in its queue by default.",
+    "The relay drops the oldest message when its queue is full.",
+    "The relay speaks TLS 1.3 to the gateway.",
+    "The relay does not store messages on disk.",
+)
+
+
+def item(number: int, statement: str, **fields: Any) -> Item:
+    """A published item."""
+    source = Citation(
+        doc_id="notes/relay.md",
+        uri="notes/relay.md",
+        source_type="doc",
+        license="CC0-1.0",
+        source_span=statement,
+        start=0,
+        end=len(statement),
+        content_hash="c",
+        version="v",
+        fetched_at="2026-01-02T03:04:05Z",
+    )
+    return Item(id=f"kb_{number:012x}", statement=statement, sources=(source,), **fields)
+
+
+ITEMS = tuple(item(n, statement) for n, statement in enumerate(STATEMENTS, start=1))
+MATERIAL = Material(title="Relay", category="Stores", parts=(("", ITEMS[:1]), ("Queue", ITEMS[1:])))
+
+
+def texts(page: Written) -> list[str]:
+    """The sentences of a page, the lead's first."""
+    blocks = [block for section in page.sections for block in section.blocks]
+    return [s.text for s in page.lead] + [s.text for block in blocks for point in block.points for s in point]
+
+
+def page_of(script: Callable[[Ask], Any]) -> tuple[Written, ScriptedChat]:
+    """What stands on the page that a model wrote by ``script``, and what it was asked."""
+    chat = ScriptedChat(script)
+    (page,) = write([MATERIAL], chat)
+    return settled(plainly(MATERIAL) if isinstance(page, ModelError) else page, MATERIAL, plainly), chat
+
+
+def reply(*sentences: tuple[str, list[int]]) -> dict[str, Any]:
+    """A model's page of one paragraph below its lead."""
+    told = [{"text": text, "items": numbers} for text, numbers in sentences]
+    section = {"facet": "how", "heading": "", "kind": "prose", "sentences": told[1:]}
+    return {"lead": told[:1], "sections": [section]}
+
+
+def test_rules_state_every_item_once_in_its_own_words() -> None:
+    """The sentence that says what the subject is leads the page."""
+    page = plainly(MATERIAL)
+    assert [s.text for s in page.lead] == [STATEMENTS[0]]
+    assert sorted(texts(page)) == sorted(STATEMENTS)
+    assert faults(page, MATERIAL) == []
+
+
+def test_items_of_one_statement_stand_in_one_sentence() -> None:
+    """It cites them all."""
+    twice = Material(title="Relay", category="Stores", parts=(("", (*ITEMS, item(9, STATEMENTS[1]))),))
+    page = plainly(twice)
+    assert texts(page).count(STATEMENTS[1]) == 1
+    assert set(cited(page)) == {i.id for i in (*ITEMS, item(9, ""))}
+
+
+def test_a_list_keeps_its_lead_in_and_its_points() -> None:
+    """Points of one list stand below it, what belongs to a point behind it, and options by themselves."""
+    lead = "The following options are supported"
+    listed = (
+        item(1, "queue_size - How many messages the relay holds.", context=lead, item_type="definition"),
+        item(2, "Defaults to 64.", context=f"{lead} > queue_size", confidence="medium"),
+        item(3, "drop_policy - Which message the relay drops first.", context=lead, item_type="definition"),
+    )
+    page = plainly(Material(title="Relay", category="Stores", parts=(("Options", listed),)))
+    (section,) = page.sections
+    (block,) = section.blocks
+    assert (section.facet, block.kind, block.lead_in) == ("options", "list", lead)
+    assert [[s.text for s in point] for point in block.points] == [
+        ["queue_size - How many messages the relay holds.", "Defaults to 64."],
+        ["drop_policy - Which message the relay drops first."],
+    ]
+
+
+def test_an_honest_model_is_asked_once() -> None:
+    """Its page stands as it is."""
+    page, chat = page_of(honestly)
+    assert sorted(texts(page)) == sorted(STATEMENTS)
+    assert chat.tasks() == {"write_page": 1}
+
+
+def test_prose_that_joins_items_stands() -> None:
+    """A sentence may state several items, as long as it is carried by them."""
+    joined = "The relay holds 64 messages in its queue by default and drops the oldest message when the queue is full."
+    sentences = ((STATEMENTS[0], [1]), (joined, [2, 3]), (STATEMENTS[3], [4]), (STATEMENTS[4], [5]))
+    page, _ = page_of(lambda _: reply(*sentences))
+    assert joined in texts(page)
+    assert set(cited(page)) == {i.id for i in ITEMS}
+
+
+def test_what_is_invented_is_repaired_once_or_replaced() -> None:
+    """Foreign numbers, names and citations, a lost negation and left-out items: asked about once, then the items' own
+    statements stand there."""
+    lies = (
+        ("The relay is a process that forwards messages.", [1]),
+        ("The relay holds 640 messages in its queue by default.", [2]),
+        ("The relay drops the oldest message, as Kafka does, when its queue is full.", [3]),
+        ("The relay speaks TLS 1.3 to the gateway.", [4, 77]),
+        ("The relay stores messages on disk.", [5]),
+    )
+    page, chat = page_of(lambda _: reply(*lies))
+    assert sorted(texts(page)) == sorted(STATEMENTS)
+    assert chat.tasks() == {"write_page": 2}
+    asked = chat.asked[1].user
+    assert "number-not-in-evidence" in asked
+    assert "unknown-citation" in asked
+
+
+def test_half_of_the_items_is_not_enough() -> None:
+    """What the model leaves out is stated all the same."""
+    page, chat = page_of(lambda _: reply((STATEMENTS[0], [1]), (STATEMENTS[1], [2])))
+    assert set(cited(page)) == {i.id for i in ITEMS}
+    assert "ITEM 5 is not used" in chat.asked[1].user
+
+
+def test_a_repair_that_is_no_better_is_not_taken() -> None:
+    """The first page counts, with its faults replaced."""
+    good = reply(*((text, [n]) for n, text in enumerate(STATEMENTS[:4], start=1)))
+    worse = reply(("Nothing is known.", [1]))
+    page, _ = page_of(lambda ask: worse if "is not used" in ask.user else good)
+    assert sorted(texts(page)) == sorted(STATEMENTS)
+
+
+def test_a_failed_call_fails_its_page_alone() -> None:
+    """Other pages are written; the one that failed says why."""
+    other = Material(title="Gateway", category="Stores", parts=(("", (item(8, "The gateway logs refusals."),)),))
+
+    def script(ask: Ask) -> Any:
+        return ModelError("cut", code="cut") if "Gateway" in ask.user else honestly(ask)
+
+    first, second = write([MATERIAL, other], ScriptedChat(script))
+    assert isinstance(first, Written)
+    assert isinstance(second, ModelError)
+
+
+def test_what_a_page_shows_a_model_holds_no_id() -> None:
+    """Items go by numbers, so that a move of a document asks nothing again."""
+    _, chat = page_of(honestly)
+    shown = chat.asked[0].user + chat.asked[0].system
+    assert "kb_0" not in shown
+    assert "notes/relay.md" not in shown
