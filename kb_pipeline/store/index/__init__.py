@@ -325,4 +325,6 @@ def _part(rows: Sequence[Row], vectors: Vectors, vectored: Sequence[bool], dim: 
     last = {row.id: n for n, row in enumerate(rows)}.values()
     first = [n for n in last if vectored[n]]
     table = to_table([rows[n] for n in (*first, *(n for n in last if not vectored[n]))])
-    return writing.Part(table, np.asarray(vectors, np.float32).reshape(-1, dim)[numbers[first]])
+    given, wanted = np.asarray(vectors, np.float32).reshape(-1, dim), numbers[first]
+    as_given = np.array_equal(wanted, np.arange(len(given)))  # as a first build gives all there are, which are large
+    return writing.Part(table, given if as_given else given[wanted])

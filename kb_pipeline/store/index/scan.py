@@ -23,6 +23,9 @@ _RESCORED = 4
 """Candidates scored again, as a multiple of k: recall@100 of int8 alone was 0.995 on SciFact, with this 1.000."""
 
 
+_WRITTEN = 4_096  # rows at a time
+
+
 @dataclass(frozen=True)
 class Block:
     """The vectors of one segment: those of the rows ``first`` to ``first + len(codes)`` of the generation."""
@@ -40,10 +43,12 @@ def quantise(vectors: Vectors) -> Codes:
 
 
 def write_block(stem: Path, vectors: Vectors) -> None:
-    """Write ``<stem>.i8`` and ``<stem>.f32``, raw, row after row."""
-    exact = np.ascontiguousarray(vectors, dtype=np.float32)
-    quantise(exact).tofile(stem.with_suffix(".i8"))
-    exact.tofile(stem.with_suffix(".f32"))
+    """Write ``<stem>.i8`` and ``<stem>.f32``, raw, row after row, some at a time: a first build has all there are."""
+    with stem.with_suffix(".i8").open("wb") as codes, stem.with_suffix(".f32").open("wb") as exact:
+        for start in range(0, len(vectors), _WRITTEN):
+            part = np.ascontiguousarray(vectors[start : start + _WRITTEN], dtype=np.float32)
+            codes.write(quantise(part).tobytes())
+            exact.write(part.tobytes())
 
 
 def read_block(stem: Path, first: int, count: int, dim: int) -> Block:

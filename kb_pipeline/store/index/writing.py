@@ -127,7 +127,7 @@ def _write_segment(folder: Path, name: str, parts: Sequence[Part]) -> Segment:
     vectored = [part.table.slice(0, len(part.vectors)) for part in parts]
     table = pa.concat_tables([*vectored, *(part.table.slice(len(part.vectors)) for part in parts)])
     rows.write_segment(stem.with_suffix(".arrow"), table)
-    vectors = np.concatenate([part.vectors for part in parts])
+    vectors = parts[0].vectors if len(parts) == 1 else np.concatenate([part.vectors for part in parts])
     if len(vectors):
         scan.write_block(stem, vectors)
     return Segment(name=name, rows=table.num_rows, vectors=len(vectors))
