@@ -202,8 +202,8 @@ class _Adoption:
             made = [Group(key=key, records=(written.pieces(self._read(key))[part],)) for key in lacking]
             self.kb.commit(stage, HUMAN, manifest, made, sorted({*manifest.keys()} - (live - gone)))
         for stage in _MADE:
-            stamp = {"version": self.kb.manifest(stage, HUMAN).version(), "at": self.run.now()}
-            self.run.keep_stamp(stage, HUMAN, {**stamp, "manifest": self.run.manifest_stat(stage, HUMAN)})
+            version, stat = self.kb.manifest(stage, HUMAN).version(), self.run.manifest_stat(stage, HUMAN)
+            self.run.keep_stamp(stage, HUMAN, {"version": version, "manifest": stat, "at": self.run.now()})
         self.kb.warnings.extend(self.faults.values())
         if gone:
             hide(self.run)

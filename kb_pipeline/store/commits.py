@@ -160,7 +160,7 @@ class Commit:
 
     def _found(self, old: Entry | None, edits: Mapping[str, str]) -> Found:
         """The file that a person edited; where it was moved, the one that stands in the new place."""
-        moved = old.info.get(MOVED) if old else None
+        moved = str(old.info.get(MOVED, "")) if old else ""
         path = moved if moved in edits else min(edits)
         return Found(
             path=path,

@@ -71,6 +71,9 @@ class Published:
     def inputs(self) -> Mapping[str, str]:
         return {}
 
+    def removed(self) -> frozenset[str]:
+        return frozenset()
+
     def keys(self) -> list[str]:
         return sorted(self.upserts)
 
@@ -393,7 +396,7 @@ def test_a_person_may_say_which_replaces_which() -> None:
 
 
 def test_what_disagrees_without_order_is_a_conflict_until_it_is_decided() -> None:
-    """Two figures of one thing stay, linked, with both quotes; it ends with a person's decision and returns with its undoing."""
+    """Two figures of one thing stay, linked, with both quotes; a decision ends it, undoing brings it back."""
     first = build(BOTH)
     (conflict,) = first.upserts["conflicts"]
     assert isinstance(conflict, Conflict)
@@ -413,6 +416,36 @@ def test_a_person_may_set_an_item_aside(action: str, aside: str) -> None:
     assert (found[LEFT].aside, found[RIGHT].aside) == (aside, "")
     assert len(again.upserts["conflicts"]) == (0 if aside else 1)
     assert bool(found[RIGHT].related) == (not aside)
+
+
+@pytest.mark.parametrize(
+    ("by_hand", "stated"),
+    [
+        ("The cache holds the hot blocks.", "The cache, too, holds the hot blocks."),
+        ("The current version is 1.1.", "The current version is 1.2."),
+    ],
+)
+def test_what_a_person_wrote_is_joined_and_replaced_by_a_person_alone(by_hand: str, stated: str) -> None:
+    """Whatever rules and a judge who merges everything say, both stay and a person is asked; words that are equal are
+    one."""
+    yes = Judge(by=lambda pairs: [Verdict(decision="merge", reason="the same") for _ in pairs])
+    sources = {"human/kb_note": doc(by_hand), "a/x.md": doc(stated)}
+    output = build(sources, w=world(yes))
+    assert [(d.decision, d.needs_review) for d in decisions(output)] == [("keep_both", True)]
+    assert {"kb_note"} < {c.id for c in clusters(output)}
+    assert all(c.superseded_by is None for c in clusters(output))
+    (same,) = clusters(build({"human/kb_note": doc(by_hand), "a/x.md": doc(by_hand)}, w=world(yes)))
+    assert (same.id, len(same.occurrences)) == ("kb_note", 2)
+
+
+def test_what_a_person_wrote_keeps_its_id_when_its_words_change() -> None:
+    """The id is the document's, from scratch too, even where another document states the former words."""
+    first = build({"human/kb_note": doc("The log is kept twice.")})
+    later: Sources = {"human/kb_note": doc("The log is kept three times."), "a/x.md": doc("The log is kept twice.")}
+    before: Sources = {"human/kb_note": doc("The log is kept twice.")}
+    for output in (build(later, first, before), build(later)):
+        (named,) = (c for c in clusters(output) if c.id == "kb_note")
+        assert [o.doc_id for o in named.occurrences] == ["human/kb_note"]
 
 
 def test_a_small_change_reads_only_what_it_touches() -> None:

@@ -40,6 +40,14 @@ def staged(path: Path) -> Path:
     return temporary
 
 
+def placing(guard: Guard, path: Path) -> None:
+    guard.place(staged(path), path)
+
+
+def removing(guard: Guard, path: Path) -> None:
+    guard.remove(path)
+
+
 def left(path: Path) -> list[str]:
     return sorted(p.name for p in path.parent.iterdir())
 
@@ -60,10 +68,10 @@ def test_what_was_seen_is_replaced_and_removed(path: Path) -> None:
 @pytest.mark.parametrize("data", [b"mine", b"old, but longer", b""])
 def test_what_was_saved_since_stays(path: Path, save: Save, data: bytes) -> None:
     """Saved after we read it, of the same size or not: replacing and removing give way."""
-    for act in (lambda guard: guard.place(staged(path), path), lambda guard: guard.remove(path)):
+    for act in (placing, removing):
         guard = Guard({path: look(path)[1]})
         save(path, data)
-        act(guard)
+        act(guard, path)
         guard.finish()
         assert (path.read_bytes(), left(path), guard.refused) == (data, ["item.json"], {path})
 
@@ -71,10 +79,10 @@ def test_what_was_saved_since_stays(path: Path, save: Save, data: bytes) -> None
 @pytest.mark.parametrize("data", [b"mine", b"mine, and longer"])
 def test_what_is_written_late_into_a_file_we_took_out_is_put_back(path: Path, data: bytes) -> None:
     """An editor that had the file open writes when ours stands already: its words win."""
-    for act in (lambda guard: guard.place(staged(path), path), lambda guard: guard.remove(path)):
+    for act in (placing, removing):
         guard = Guard({path: look(path)[1]})
         with path.open("r+b") as file:
-            act(guard)
+            act(guard, path)
             file.truncate(0)
             file.write(data)
             file.flush()
