@@ -192,6 +192,7 @@ class _Purge:
         self.erased["versions"] += kb.drop_versions(mine - cited)
         self.erased["vectors"] += self._forget_vectors()
         self.sought.end()
+        kb.snapshots.forget(frozenset({self.doc, self.doc.partition("/")[2]}))
         erased, self.left = erase(kb.folder, self.traces, self.doc)
         self.erased.update(erased)
         self.run.trees.clear()

@@ -52,19 +52,32 @@ class Snapshots:
         kept = set(map(_file, wanted))
         return remove([path for path in self._folder.glob("*.json") if path.name not in kept], self._folder)
 
+    def forget(self, keys: frozenset[str]) -> int:
+        """Drop every snapshot in which one of ``keys`` stands; how many."""
+        held = (path for path in self._folder.glob("*.json") if not keys.isdisjoint(_parsed(path) or ()))
+        self._read.clear()
+        self._moved.clear()
+        return remove(list(held), self._folder)
+
     def _known(self, named: Named) -> Mapping[str, str] | None:
         if named not in self._read:
-            try:
-                found: Any = json.loads(read_bytes(self._path(named)) or b"null")
-            except ValueError:
-                found = None
-            if not isinstance(found, dict):
+            found = _parsed(self._path(named))
+            if found is None:
                 return None
             self._read[named] = found
         return self._read[named]
 
     def _path(self, named: Named) -> Path:
         return self._folder / _file(named)
+
+
+def _parsed(path: Path) -> Mapping[str, str] | None:
+    """What a snapshot holds; None where it is damaged or gone."""
+    try:
+        found: Any = json.loads(read_bytes(path) or b"null")
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def _file(named: Named) -> str:
