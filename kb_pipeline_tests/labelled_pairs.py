@@ -81,7 +81,7 @@ def _read(name: str) -> list[Labelled]:
 def _labelled(row: dict[str, Any]) -> Labelled:
     """A line of either file; the held one says ``same`` only, so a version there may as well be superseded."""
     kind = "entity swap" if row["kind"] == "entity" else row["kind"]
-    label = row.get("label") or ("merge" if row["same"] else "keep_both")
+    label: Decision = row.get("label") or ("merge" if row["same"] else "keep_both")
     return Labelled(kind, label, row["a"], row["b"])
 
 

@@ -6,28 +6,32 @@ equals no sentence that anybody would write.
 """
 
 from collections.abc import Iterable, Iterator
+from typing import Literal
 
 from kb_pipeline.rules.wording import Word
 from kb_pipeline.rules.words import words
 
 Sentence = tuple[Word, ...]
+Voice = Literal["active", "passive", "turned", "guessed"]
+"""``turned`` from a passive with ``by``, ``guessed`` from one with another preposition or without an agent."""
 
 BE = words("is are was were be been being get gets got gotten")
 BREAKS = words(
     "in on at for with by from to as through via into onto toward towards about upon using per within inside between "
     "among across under over against during until till before after when while if unless because since without and or "
-    "but that which who where so every each twice , ;"
+    "but that which who where so every each twice once whenever more_than less_than , ;"
 )
 """Words that end the phrase before them."""
 DETERMINERS = words("the a an each every all its their this these no")
-AGENTS = words("by with through via using in")
+AGENTS = words("by with through via using in on for at")
 """What may stand before who or what does the action of a passive."""
+_BY = words("by")
 _AUXILIARIES = words("can may might could must shall should will would has have had do does did cannot not never only")
 _PARTICLES = words("over up out off down back away")
 _CLAUSES = words("when if once whenever unless because since as before after while until that which who where but , ;")
 _FINITE = BE | _AUXILIARIES | words("and or but that which who")
 _WITHIN = words("that which who ,")
-_OPENERS = words("to twice because since as even") | AGENTS
+_OPENERS = words("to more_than less_than twice because since as even") | AGENTS
 _EITHER_WAY = words("as since")  # without a comma nobody can tell where their clause ends
 _TIMES = words("before after while when if")
 _NO_ADVERBS = words(
@@ -37,26 +41,52 @@ _PLACED = words("in on at for with by from to as through via into onto using per
 _MOST_FRONT = 7  # content words that a phrase at the front without a comma may have
 
 
-def arrangements(sentence: Sentence, personal: bool) -> Iterator[tuple[Sentence, bool]]:
-    """The sentence in every arrangement that says the same, and whether a passive is left in it that could be turned;
-    ``personal`` says that the other has ``we`` for an agent that a passive may leave out."""
+def arrangements(sentence: Sentence, personal: bool) -> Iterator[tuple[Sentence, Voice]]:
+    """The sentence in every arrangement that says the same, and its voice; ``personal`` says that the other has ``we``
+    for an agent that a passive may leave out."""
     for straight in _straightened(sentence):
-        active = list(actives(straight, AGENTS))
-        yield straight, bool(active)
-        yield from ((turned, bool(active)) for turned in _subjectless(straight))
-        for turned in active:
-            yield turned, False
-            yield from ((again, False) for again in _subjectless(turned))
-        if personal:
-            yield from ((turned, False) for turned in _impersonal(straight))
+        by, guessed = list(actives(straight, _BY)), list(actives(straight, AGENTS))
+        voice: Voice = "passive" if guessed or _passive_by(straight) else "active"
+        yield from ((again, voice) for again in (straight, *_subjectless(straight)))
+        yield from ((again, "turned") for turned in by for again in (turned, *_subjectless(turned)))
+        impersonal = _impersonal(straight) if personal else ()
+        yield from ((turned, "guessed") for turned in (*guessed, *impersonal, *_owned(straight)))
+
+
+def comparable(a: Voice, b: Voice) -> bool:
+    """Whether two arrangements may be compared: a guess at who does it with what is active anyway, a passive that was
+    left as it is with another such."""
+    if a == b:
+        return a != "guessed"
+    return {a, b} in ({"active", "turned"}, {"active", "guessed"})
+
+
+def _passive_by(sentence: Sentence) -> bool:
+    """Whether a form of ``be`` comes before ``by``: a passive, even one that could not be turned."""
+    return any(w.surface in BE for w in sentence[: _by(sentence) or 0])
+
+
+def _by(sentence: Sentence) -> int | None:
+    """Where ``by`` stands before who does it: not in ``by default``."""
+    ends = (*sentence[1:], None)
+    return next(
+        (at for at, (w, after) in enumerate(zip(sentence, ends, strict=True)) if w.surface == "by" and _does(after)),
+        None,
+    )
+
+
+def _does(word: Word | None) -> bool:
+    return word is not None and word.stem != "default"
 
 
 def _straightened(sentence: Sentence) -> Iterator[Sentence]:
     """The sentence with what stands in front of its subject at the end: up to the comma or, without one, each way."""
+    comma = next((at for at, w in enumerate(sentence) if w.surface in (",", ";")), 0)
     if not sentence or not (sentence[0].movable or sentence[0].surface in _OPENERS or _leads(sentence)):
         yield sentence
+        if comma and not _listed(sentence, comma):
+            yield (*sentence[comma + 1 :], *sentence[:comma])
         return
-    comma = next((at for at, w in enumerate(sentence) if w.surface in (",", ";")), 0)
     if comma and not _listed(sentence, comma):
         yield from _placed(sentence[comma + 1 :], sentence[:comma])
         return
@@ -94,15 +124,20 @@ def _placed(rest: Sentence, front: Sentence) -> Iterator[Sentence]:
 
 def actives(sentence: Sentence, agents: frozenset[str]) -> Iterator[Sentence]:
     """The sentence with one passive turned active: ``P is verbed M by A R`` to ``A verbs P M R``."""
+    if _by(sentence) is not None:
+        agents = _BY
     for by in (at for at, w in enumerate(sentence) if w.surface in agents):
         be = next((at for at in range(by - 1, -1, -1) if sentence[at].surface in BE), -1)
         verb = next((at for at in range(be + 1, by) if is_verb(sentence[at])), -1)
         if be < 0 or verb < 0 or any(w.surface in _CLAUSES for w in sentence[be:by]):
             continue
-        end = next((at for at in range(by + 1, len(sentence)) if _ends(sentence, by, at)), len(sentence))
+        ahead = range(by + 1, len(sentence))
+        ends = {next((at for at in ahead if _ends(sentence, by, at)), len(sentence))}
+        ends.add(next((at for at in ahead if sentence[at].surface in _CLAUSES - _WITHIN), len(sentence)))
         nearest = next((at + 1 for at in range(be - 1, -1, -1) if sentence[at].surface in _CLAUSES), 0)
         for start in {0 if _nominal(sentence[:be]) else nearest, nearest}:
-            yield from _active(sentence, start, be, verb, by, end)
+            for end in sorted(ends):
+                yield from _active(sentence, start, be, verb, by, end)
 
 
 def _nominal(sentence: Sentence) -> bool:
@@ -111,7 +146,7 @@ def _nominal(sentence: Sentence) -> bool:
 
 
 def _active(sentence: Sentence, start: int, be: int, verb: int, by: int, end: int) -> Iterator[Sentence]:
-    auxiliary = next((at for at in range(start, be) if sentence[at].surface in _AUXILIARIES), be)
+    auxiliary = _auxiliary(sentence, start, be)
     agent, patient = sentence[by + 1 : end], sentence[start:auxiliary]
     if not stems(patient) or stems(agent) in ((), ("default",)):
         return
@@ -140,6 +175,16 @@ def _impersonal(sentence: Sentence) -> Iterator[Sentence]:
     yield from _verb_first(sentence, 0, be)
 
 
+def _owned(sentence: Sentence) -> Iterator[Sentence]:
+    """The sentence with the passive of what somebody owns as done by the owner: ``the daemon's log is written`` as
+    ``the daemon writes its log``."""
+    be = next((at for at, w in enumerate(sentence) if w.surface in BE), 0)
+    owner = next((at for at in range(be) if sentence[at].surface.endswith(("'s", "s'"))), -1)
+    verb = next((at for at in range(be + 1, len(sentence)) if is_verb(sentence[at])), -1)
+    if owner >= 0 and verb >= 0:
+        yield (*sentence[: owner + 1], sentence[verb], *sentence[owner + 1 : be], *sentence[verb + 1 :])
+
+
 def _subjectless(sentence: Sentence) -> Iterator[Sentence]:
     """The sentence with the passive of a clause of time as ``verb P``: ``before the file is read``, ``before reading
     the file``."""
@@ -151,9 +196,18 @@ def _subjectless(sentence: Sentence) -> Iterator[Sentence]:
 
 def _verb_first(sentence: Sentence, start: int, be: int) -> Iterator[Sentence]:
     verb = next((at for at in range(be + 1, len(sentence)) if is_verb(sentence[at])), -1)
-    patient = tuple(w for w in sentence[start:be] if w.surface not in ("has", "have", "had"))
+    modal = _auxiliary(sentence, start, be)
+    patient = sentence[start:modal]
     if verb >= 0 and stems(patient):
-        yield (*sentence[:start], *sentence[be + 1 : verb + 1], *patient, *sentence[verb + 1 :])
+        verbs = (*sentence[modal:be], *sentence[be + 1 : verb + 1])
+        yield (*sentence[:start], *verbs, *patient, *sentence[verb + 1 :])
+
+
+def _auxiliary(sentence: Sentence, start: int, be: int) -> int:
+    """Where the auxiliaries before a form of ``be`` begin."""
+    while be > start and sentence[be - 1].surface in _AUXILIARIES:
+        be -= 1
+    return be
 
 
 def is_adverb(word: Word) -> bool:

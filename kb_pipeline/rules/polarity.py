@@ -7,6 +7,12 @@ import re
 from functools import lru_cache
 
 # "nor" is left out: it always stands beside another negation that is counted.
+UN = re.compile(
+    r"\bun(?=(?:known|used|changed|read|supported|available|reachable|defined|specified|set|signed|encrypted|ordered"
+    r"|sorted|authori[sz]ed|authenticated|affected|necessary|seen|paid|tested|verified|modified|touched|trusted)\b)",
+    re.IGNORECASE,
+)
+"""What says ``not`` within a word: ``unknown`` denies what ``not known`` denies."""
 _BOUND = r"(?:more|less|fewer|later|earlier|longer|larger|greater|higher) than\b"  # ``no more than 5`` denies nothing
 _NEGATION = re.compile(
     rf"\b(?:not(?! only\b| {_BOUND})|cannot|never|without|neither|none|nobody|nothing|nowhere|no(?![.\w-]| {_BOUND})"
@@ -85,7 +91,7 @@ _SHORTEST, _LONGEST = min(map(len, _SIDES)), max(map(len, _SIDES))
 @lru_cache(maxsize=1 << 15)
 def negated(text: str) -> bool:
     """Whether ``text`` negates an odd number of times (``not unable`` cancels out; ``not only`` negates nothing)."""
-    return len(_NEGATION.findall(text)) % 2 == 1
+    return (len(_NEGATION.findall(text)) + len(UN.findall(text))) % 2 == 1
 
 
 def antonyms(a: str, b: str) -> bool:

@@ -17,11 +17,12 @@ from kb_pipeline.rules.arrangements import (
     Sentence,
     actives,
     arrangements,
+    comparable,
     is_adverb,
     is_verb,
     stems,
 )
-from kb_pipeline.rules.wording import NARROWING, Word, content, difference, read
+from kb_pipeline.rules.wording import LIGHT, NARROWING, Word, content, difference, read
 from kb_pipeline.rules.words import words
 
 Free = tuple[str, frozenset[str]]
@@ -42,15 +43,24 @@ def same_roles(a: str, b: str, alike: Mapping[str, str] | None = None) -> bool:
         return _agents(ours) == _agents(theirs) and not _turned_active(ours, theirs)
     arranged = list(arrangements(theirs, personal=_personal(ours)))
     return any(
-        passive_x == passive_y and _fits(x, y)
-        for x, passive_x in arrangements(ours, personal=_personal(theirs))
-        for y, passive_y in arranged
+        comparable(voice_x, voice_y) and _fits(x, y)
+        for x, voice_x in arrangements(ours, personal=_personal(theirs))
+        for y, voice_y in arranged
     )
 
 
 def same_words(a: str, b: str, alike: Mapping[str, str] | None = None) -> bool:
-    """Whether two sentences say the same in the same words: no content word left over, and the same roles."""
-    return bool(content(a)) and not difference(a, b, alike) and same_roles(a, b, alike)
+    """Whether two sentences say the same in the same words: no content word left over, or one on a side that says
+    little (``wording.LIGHT``), and the same roles."""
+    if not content(a):
+        return False
+    rest = difference(a, b, alike)
+    if not rest:
+        return same_roles(a, b, alike)
+    light = {*rest.left, *rest.right}
+    if len(rest.left) > 1 or len(rest.right) > 1 or not light <= LIGHT:
+        return False
+    return same_roles(a, b, {**(alike or {}), **dict.fromkeys(light, "")})
 
 
 def _sentence(text: str, alike: Mapping[str, str] | None) -> Sentence:

@@ -16,7 +16,8 @@ import Stemmer
 
 from kb_pipeline.rules.measures import plain
 from kb_pipeline.rules.numbers import WRITTEN
-from kb_pipeline.rules.phrases import FORMS, folded
+from kb_pipeline.rules.phrases import folded
+from kb_pipeline.rules.synonyms import FORMS
 from kb_pipeline.rules.words import FUNCTION_WORDS, words
 
 
@@ -89,6 +90,10 @@ _MOVABLE = words("in on at for with by from to as through via into onto toward t
 
 
 _SCOPES, _PLACES = frozenset(_SCOPE.values()), frozenset(_PLACE.values())
+LIGHT = words(
+    "make creat use contain hold run get receiv caus trigger avail happen occur done reach achiev emit across"
+)
+"""Stems that say little beside what they stand with: ``is running on`` and ``is on``, ``makes it slow``, ``slow``."""
 NARROWING = _SCOPES | _PLACES
 """Stems that narrow or widen what is said, or place it."""
 

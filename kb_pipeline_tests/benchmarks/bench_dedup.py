@@ -230,7 +230,7 @@ def labelled() -> None:
     """What becomes of both halves of the labelled pairs, with the default embedder and threshold."""
     options = Options()
     embedder = open_embedder(options.embedder)
-    print("\n| labelled pairs | pairs | merged | wrong | paraphrases merged | superseded | wrong | for review |")
+    print("\n| labelled | pairs | merged | wrong (95%) | paraphrases merged (95%) | superseded | wrong | for review |")
     print("|---|---|---|---|---|---|---|---|")
     for name, half in (("tune", labelled_pairs.tune()), ("held out", labelled_pairs.held_out())):
         found = labelled_pairs.outcomes(half, embedder, options.dedup_candidate)
@@ -238,11 +238,18 @@ def labelled() -> None:
         total = Counter(o.pair.label for o in found)
         merged = sum(n for (decision, _), n in made.items() if decision == "merge")
         newer = sum(n for (decision, _), n in made.items() if decision == "supersede")
+        right = made["merge", "merge"]
         print(
-            f"| {name} | {len(found)} | {merged} | {merged - made['merge', 'merge']} | "
-            f"{made['merge', 'merge']}/{total['merge']} | {newer} | {newer - made['supersede', 'supersede']} | "
+            f"| {name} | {len(found)} | {merged} | {share(merged - right, merged)} | {share(right, total['merge'])} | "
+            f"{newer} | {newer - made['supersede', 'supersede']} | "
             f"{sum(o.needs_review for o in found)} |"
         )
+
+
+def share(count: int, of: int) -> str:
+    """A count of a whole with the exact 95% interval of its share."""
+    low, high = labelled_pairs.interval(count, of)
+    return f"{count}/{of} ({low:.1%} to {high:.1%})"
 
 
 def main() -> None:

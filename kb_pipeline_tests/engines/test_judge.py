@@ -51,9 +51,16 @@ def test_no_labelled_distinction_is_merged_away(found: list[Outcome]) -> None:
 
 
 def test_enough_paraphrases_merge(found: list[Outcome]) -> None:
-    """At least three paraphrases in ten are merged without a model."""
+    """At least one paraphrase in five is merged without a model: those of the held half are far freer."""
     paraphrases = [o for o in found if o.pair.label == "merge"]
-    assert sum(o.decision == "merge" for o in paraphrases) >= 0.3 * len(paraphrases)
+    assert sum(o.decision == "merge" for o in paraphrases) >= 0.2 * len(paraphrases)
+
+
+def test_the_interval_of_a_share_is_exact() -> None:
+    """The bounds are those of Clopper and Pearson."""
+    assert [round(bound, 4) for bound in labelled_pairs.interval(5, 10)] == [0.1871, 0.8129]
+    assert [round(bound, 4) for bound in labelled_pairs.interval(0, 50)] == [0.0, 0.0711]
+    assert labelled_pairs.interval(3, 3)[1] == 1.0
 
 
 def test_the_sample_covers_every_kind(found: list[Outcome]) -> None:

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from kb_pipeline.rules import phrases
+from kb_pipeline.rules import synonyms
 from kb_pipeline.rules.phrases import folded
 from kb_pipeline.rules.wording import content
 
@@ -63,5 +63,5 @@ def test_a_text_without_phrases_goes_through_unchanged() -> None:
 
 def test_no_word_stands_in_two_rows() -> None:
     """A word counts as one other word, so that the tables hold whichever row is read first."""
-    for table in (phrases._FORMS, phrases._SYNONYMS):
-        assert max(Counter(table.split()).values()) == 1
+    for table in (synonyms._FORMS, synonyms._SYNONYMS):
+        assert max(Counter(word for row in synonyms.rows(table) for word in row).values()) == 1

@@ -6,8 +6,8 @@ import pytest
 
 from kb_pipeline.records import Side
 from kb_pipeline.rules.guards import fired
-from kb_pipeline.rules.phrases import SYNONYMS
 from kb_pipeline.rules.roles import same_roles, same_words
+from kb_pipeline.rules.synonyms import SYNONYMS
 from kb_pipeline.rules.wording import difference
 from kb_pipeline_tests import labelled_pairs
 
