@@ -34,6 +34,12 @@ from kb_pipeline_tests import labelled_pairs
         ("The port defaults to 8080.", "By default, the port is 8080."),
         ("Files are moved from the queue to disk.", "Files are moved to disk from the queue."),
         ("Calls to a host that fails are stopped by a breaker.", "A breaker stops calls to a host that fails."),
+        ("The daemon's log is written to disk.", "The daemon writes its log to disk."),
+        ("Toggles are evaluated on the server.", "The server evaluates toggles."),
+        ("A token is used to sign requests.", "A token signs requests."),
+        ("The service is running on three nodes.", "The service is on three nodes."),
+        ("The thermostat turns the heating off.", "Heating is turned off by the thermostat."),
+        ("Fields that are unknown are ignored.", "Fields that are not known are ignored."),
     ],
 )
 def test_the_same_words_in_the_same_roles(a: str, b: str) -> None:
@@ -62,6 +68,9 @@ def test_the_same_words_in_the_same_roles(a: str, b: str) -> None:
         ("The mean of the maximum values is kept.", "The maximum of the mean values is kept."),
         ("Clients in zone A read from hosts in zone B.", "Clients in zone B read from hosts in zone A."),
         ("The build runs on every commit.", "Every commit runs on the build."),
+        ("The service is deployed with Helm in staging.", "Helm is deployed with the service in staging."),
+        ("Light is focused on the retina by the lens.", "Light is focused on the lens by the retina."),
+        ("Unreachable code is eliminated by the tool.", "The tool is eliminated by unreachable code."),
         ("All tests depend on the network.", "The network depends on all tests."),
         ("Small files are kept on disk and large files in S3.", "Large files are kept on disk and small files in S3."),
         ("With -n the plan is printed and nothing is changed.", "With -n the plan is changed and nothing is printed."),
