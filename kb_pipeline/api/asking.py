@@ -23,6 +23,7 @@ from kb_pipeline.records import (
     SearchResult,
     Status,
 )
+from kb_pipeline.rules.written import HUMAN
 from kb_pipeline.runner import stale
 
 
@@ -53,7 +54,7 @@ class Asking(Session):
             if not _is_day(day):
                 cure = "Write it as 2026-11-30."
                 raise KbError(f"'{day}' is no day.", where="search", cure=cure, code="usage")
-        self._known("source", wanted.sources, [s.id for s in self.settings.sources])
+        self._known("source", wanted.sources, [*(s.id for s in self.settings.sources), HUMAN])
         categories = [c.name for c in self.settings.taxonomy.categories]
         self._known("category", wanted.categories, [*categories, UNCLASSIFIED])
         chosen = project or self.settings.default_project

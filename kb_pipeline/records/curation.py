@@ -30,8 +30,8 @@ class Conflict(Record):
 
 
 class HumanDecision(Record):
-    """One line of ``kb/dedup/human.jsonl``, which is tracked and sorted by ``at``; of two about the same, the later
-    counts.
+    """One line of ``kb/dedup/human.jsonl``, which is tracked and sorted by what the lines are about; of two about the
+    same, the later counts.
 
     ``left`` and ``right`` are sorted hashes of drafts, so that a move of their documents changes nothing; ``items`` are
     the ids that they had, for people. ``merge``, ``keep`` and ``supersede`` (``left`` replaces ``right``) are about two

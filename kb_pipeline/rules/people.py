@@ -20,8 +20,13 @@ _ASIDE: Mapping[str, Aside] = {"retire": "retired", "hide": "hidden", "keep": ""
 
 
 def ordered(lines: Iterable[HumanDecision]) -> list[HumanDecision]:
-    """``lines`` in the order in which they were made, which is that of the file."""
+    """``lines`` in the order in which they were made."""
     return sorted(lines, key=lambda line: (line.at, line.action, line.items))
+
+
+def filed(lines: Iterable[HumanDecision]) -> list[HumanDecision]:
+    """``lines`` in the order of the file, by what they are about: what two people decide meets nowhere in git."""
+    return sorted(lines, key=lambda line: (line.left, line.right, line.items, line.field, line.at))
 
 
 def after(lines: Iterable[HumanDecision], now: datetime) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 
 from kb_pipeline.errors import NotFound
 from kb_pipeline.records import HumanDecision, Item
-from kb_pipeline.rules.people import ordered
+from kb_pipeline.rules.people import filed, ordered
 from kb_pipeline.store.codecs import json_lines, parse, pretty
 from kb_pipeline.store.files import read_bytes, replace
 from kb_pipeline.store.kb import Kb
@@ -24,7 +24,7 @@ def decisions(kb: Kb) -> list[HumanDecision]:
 
 def keep(kb: Kb, lines: Iterable[HumanDecision]) -> None:
     """Replace what is on record by ``lines``; the caller holds the lock."""
-    data = json_lines(ordered(lines))
+    data = json_lines(filed(lines))
     if (read_bytes(kb.folder / PATH) or b"") != data:
         replace(kb.folder / PATH, data)
 

@@ -158,6 +158,21 @@ def test_a_decision_that_means_nothing_says_why(root: Path, name: str, action: s
     assert not (root / "kb/dedup/human.jsonl").exists()
 
 
+def test_a_decision_that_cannot_be_read_is_named(root: Path) -> None:
+    """A line that git or a person broke stops the stage that it steers, with file and field; nothing is forgotten."""
+    with opened(root) as base:
+        base.decide(f"conflict:{named(root, SIXTEEN)}:{named(root, THIRTY_TWO)}", "keep", "two caches")
+    path = root / "kb/dedup/human.jsonl"
+    line = path.read_text()
+    path.write_text(line + line.replace('"keep"', '"marry"'))
+    with opened(root) as base:
+        for act in (lambda: compile_all(base), base.undo):
+            with pytest.raises(KbError, match=r"dedup/human\.jsonl: action: .*'merge', 'keep'"):
+                act()
+    path.write_text(line)
+    build(root)
+
+
 def test_a_status_by_hand_holds_until_it_is_taken_back(root: Path) -> None:
     """Retired by hand an item stays so through every build; restored it returns under its id."""
     key = named(root, "Beta weighs 7 kg.")

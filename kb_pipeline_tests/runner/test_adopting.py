@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from kb_pipeline.errors import NotFound
+from kb_pipeline.records import Scope
 from kb_pipeline_tests.driving import Cli, compile_all, new_root, opened, write
 
 ALPHA = "# Alpha\n\nThe alpha cache holds 16 blocks.\n\nThe alpha server accepts 512 connections at once.\n"
@@ -170,6 +171,9 @@ def test_a_written_file_is_an_item_with_a_document_of_its_own(root: Path) -> Non
         assert (found["engine"], found["primary_category"], found["tags"]) == ("human", "Caches", ["log"])
         assert set(found["edited"]) == {"primary_category", "tags"}
         assert served(place, "replica copies of its log")[0] == DECIDED
+        with opened(place) as base:
+            found_there = base.search("replica copies of its log", scope=Scope(sources=("human",))).hits
+            assert {hit.doc_id for hit in found_there} == {f"human/{found['id']}"}
         assert len(list((place / "kb/items").glob("*/*.json"))) == 4
 
 
