@@ -75,7 +75,8 @@ class ClosedList:
 
 def phrase(text: str) -> tuple[str, ...]:
     """The words of ``text`` in the form in which phrases are compared; a CJK character is a word."""
-    text = _CAMEL.sub(r"\1 \2", text if text.isascii() else unicodedata.normalize("NFKC", text))
+    text = text if text.isascii() else unicodedata.normalize("NFKC", text)
+    text = text if text.islower() else _CAMEL.sub(r"\1 \2", text)
     return tuple(map(_word, _TOKEN.findall(text)))
 
 

@@ -155,7 +155,7 @@ class Run:
             versions[need] = {s: self.version(need, s) for s in registered} if per_source else self.version(need)
         versions["watches"] = [file_hash(read_bytes(self.kb.folder / path) or b"") for path in stage.watches]
         if self.kb.editable(stage.name):
-            versions["files"] = ids.digest_json(self.files(stage.name))
+            versions["files"] = self.kb.tree_digest(stage.name, self.files(stage.name))
         return ids.digest_json(versions)
 
     def manifests(self, stage: str, source: str | None = None) -> list[Manifest]:

@@ -60,7 +60,7 @@ class Topic:
         return found
 
 
-@lru_cache(maxsize=1 << 16)  # a name is asked for again and again: of its document, its page, its links
+@lru_cache(maxsize=1 << 18)  # a name is asked for again and again: of its document, its page, its links
 def form_of(name: str) -> str:
     """``name`` as names are compared: without case, plural, hyphen and markup; empty where no letter is left."""
     return "-".join(phrase(name))
