@@ -3,6 +3,8 @@
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kb_pipeline.records import Side
 from kb_pipeline.rules.guards import fired
@@ -85,3 +87,36 @@ def test_dates_count_only_when_both_are_explicit_and_evidence_must_agree() -> No
 def test_rewording_is_never_superseding() -> None:
     """Without a guard there is nothing to replace, whatever the lineage says."""
     assert which("The pool holds blocks.", "The pool keeps blocks.", [place("d/g-v1.md")], [place("d/g-v2.md")]) is None
+
+
+_statements = st.sampled_from(
+    [
+        "In v0.5 the pool holds 16 blocks.",
+        "In v0.6 the pool holds 32 blocks.",
+        "The pool holds 16 blocks.",
+        "The pool holds 32 blocks.",
+        "The latest stable release is 1.14.",
+        "The latest stable release is 1.15.",
+    ]
+)
+_places = st.lists(
+    st.sampled_from(
+        [
+            *(place(f"d/guide-v0.{n}.md", date) for n in (5, 6, 7) for date in ("", "2024-01-01", "2025-01-01")),
+            *(place(f"d/notes-{date}.md", date) for date in ("2024-01-01", "2025-01-01")),
+            place("e/other.md", "2026-01-01"),
+        ]
+    ),
+    max_size=3,
+)
+
+
+@given(a=_statements, b=_statements, ours=_places, theirs=_places, data=st.data())
+def test_the_newer_side_is_the_same_from_both_sides_and_in_any_order(
+    a: str, b: str, ours: Any, theirs: Any, data: Any
+) -> None:
+    """A pair turned round turns the answer round, the order of places is no matter, nothing is newer than itself."""
+    found = which(a, b, ours, theirs)
+    assert which(b, a, theirs, ours) == {"a": "b", "b": "a", None: None}[found]
+    assert which(a, b, data.draw(st.permutations(ours)), data.draw(st.permutations(theirs))) == found
+    assert which(a, a, ours, ours) is None
