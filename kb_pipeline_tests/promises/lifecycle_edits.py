@@ -127,8 +127,8 @@ class Step:
     they went, with all that cites them. ``clash`` are pairs that disagree from now on, ``settled`` those that do no
     more though both are active. ``redone`` counts documents that are extracted again, by default those that the edits
     touched and left; ``embedded`` counts statements that were never seen before, by default those in ``new`` and
-    ``older``. ``filed`` counts categories that are embedded, ``about`` names documents of which something else changed
-    than path and bytes.
+    ``older``. ``filed`` counts texts of categories that are embedded, ``about`` names documents of which something
+    else changed than path and bytes.
     """
 
     name: str

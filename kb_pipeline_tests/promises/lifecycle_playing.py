@@ -93,7 +93,8 @@ def stray(root: Path, written: set[str], touched: set[str], before: dict[str, An
             key = Path(rest).stem
             was, now = before.get(key, {}), items[key]
             linked = [
-                was.get(name) != now[name] for name in ("related_items", "superseded_by", "needs_review", "status")
+                was.get(name) != now[name]
+                for name in ("related_items", "superseded_by", "needs_review", "status", "valid_to")
             ]
             docs = {c["doc_id"] for item in (was, now) for c in item.get("sources", ())}
             if not any(linked) and docs.isdisjoint(touched):

@@ -90,7 +90,7 @@ WORDS = (
         embedded=0,
     ),
     Step("two sentences in one", (Swap("notes/spam.md", f"{SCORE} {QUARANTINE}", _JOINED),)),
-    Step("text above", (Swap("notes/spam.md", "# Filtering", "# Before\n\nWhy so?\n\n# Filtering"),)),
+    Step("text above", (Swap("notes/spam.md", "# Filtering", "# Before\n\nNothing.\n\n# Filtering"),)),
     Step(
         "one sentence more",
         (Swap("notes/archive.txt", RACK, f"{RACK} {_WARM}"),),

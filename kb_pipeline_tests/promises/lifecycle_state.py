@@ -52,7 +52,7 @@ def registered(root: Path) -> list[Json]:
 
 
 def documents(root: Path) -> dict[str, str]:
-    """The documents that the sources hold now, by id, with a hash of their path and bytes."""
+    """The documents that sources hold now, and those of items written by hand, by id, with a hash of path and bytes."""
     found = {}
     for source in registered(root):
         folder = root / source["uri"]
@@ -60,6 +60,8 @@ def documents(root: Path) -> dict[str, str]:
             if path.is_file() and path.name not in source.get("exclude", ()):
                 told = path.relative_to(root).as_posix().encode() + path.read_bytes()
                 found[f"{source['id']}/{path.relative_to(folder).as_posix()}"] = hashlib.sha256(told).hexdigest()
+    for path in (root / "kb/normalized/human").glob("*.md"):
+        found[f"human/{path.stem}"] = hashlib.sha256(path.read_bytes()).hexdigest()
     return found
 
 
@@ -71,9 +73,25 @@ def from_scratch(root: Path, scratch: Path, open_: Opener = opened) -> Path:
         shutil.copy(root / name, scratch / name)
     for source in registered(root):
         shutil.copytree(root / source["uri"], scratch / source["uri"], dirs_exist_ok=True)
+    carry(root / "kb", scratch / "kb")
     with open_(scratch) as base:
         publish(base)
     return scratch
+
+
+def carry(old: Path, new: Path) -> None:
+    """Bring along what people did, and nothing else: their decisions, the items they wrote and those they edited."""
+    paths = [old / "dedup/human.jsonl", old / "normalized/human.manifest.jsonl", *old.glob("normalized/human/*")]
+    items = ((path, json.loads(path.read_text())) for path in old.glob("items/*/*.json"))
+    paths += [path for path, item in items if item["edited"] or any(_by_hand(c) for c in item["sources"])]
+    for path in filter(Path.is_file, paths):
+        target = new / path.relative_to(old)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, target)
+
+
+def _by_hand(citation: Json) -> bool:
+    return bool(citation["source_type"] == "human")
 
 
 def publish(base: KnowledgeBase) -> None:

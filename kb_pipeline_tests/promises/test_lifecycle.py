@@ -10,16 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from kb_pipeline_tests.driving import Cli
+from kb_pipeline_tests.driving import Cli, compile_all
 from kb_pipeline_tests.engines.modelled import modelled
 from kb_pipeline_tests.fakes import ScriptedChat, honestly
 from kb_pipeline_tests.promises.lifecycle_corpus import ACTIVE, SUPERSEDED
 from kb_pipeline_tests.promises.lifecycle_edits import Expected, Step
-from kb_pipeline_tests.promises.lifecycle_playing import agrees, begin, edit, play
+from kb_pipeline_tests.promises.lifecycle_playing import agrees, begin, edit, few, play
 from kb_pipeline_tests.promises.lifecycle_script_facts import VERSIONS, WITNESSES
+from kb_pipeline_tests.promises.lifecycle_script_people import PEOPLE
 from kb_pipeline_tests.promises.lifecycle_script_places import PLACES, REGISTRY
 from kb_pipeline_tests.promises.lifecycle_script_texts import FORMS, WORDS
-from kb_pipeline_tests.promises.lifecycle_state import from_scratch, knowledge
+from kb_pipeline_tests.promises.lifecycle_state import from_scratch, ghosts, knowledge
 
 CHAPTERS = {
     "words": WORDS,
@@ -28,6 +29,7 @@ CHAPTERS = {
     "witnesses": WITNESSES,
     "versions": VERSIONS,
     "registry": REGISTRY,
+    "people": PEOPLE,
 }
 NAMED = {step.name: step for chapter in CHAPTERS.values() for step in chapter}
 CHECKPOINTS = (
@@ -96,6 +98,24 @@ def test_a_model_lives_the_same_life(tmp_path: Path, chapter: str) -> None:
             asked = len(chat.asked)
             assert knowledge(root) == knowledge(from_scratch(root, scratch, lambda root: modelled(root, chat)))
             assert len(chat.asked) == asked
+
+
+def test_what_people_did_outlives_every_rebuild(start: Path, tmp_path: Path) -> None:
+    """After all they did: a full build, a lost cache, and what git keeps alone."""
+    root = Path(shutil.copytree(start, tmp_path / "base"))
+    expected = Expected.of(ACTIVE, SUPERSEDED)
+    for step in PEOPLE:
+        with told(step):
+            play(root, step, expected)
+    before = knowledge(root)
+    for loss in ((), ("cache",), ("cache", "index", "chunks", "atomic_items")):
+        for folder in loss:
+            shutil.rmtree(root / "kb" / folder)
+        with few(root) as base:
+            compile_all(base, full=True)
+            assert ghosts(base, root, ()) == []
+        agrees(root, expected)
+        assert knowledge(root) == before
 
 
 def test_the_command_line_tells_the_same(start: Path, tmp_path: Path) -> None:

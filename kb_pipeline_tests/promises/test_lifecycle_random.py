@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
 from kb_pipeline_tests import dying
@@ -23,7 +23,7 @@ from kb_pipeline_tests.promises.lifecycle_playing import begin, few
 from kb_pipeline_tests.promises.lifecycle_script_facts import VERSIONS, WITNESSES
 from kb_pipeline_tests.promises.lifecycle_script_places import PLACES, REGISTRY
 from kb_pipeline_tests.promises.lifecycle_script_texts import FORMS, WORDS
-from kb_pipeline_tests.promises.lifecycle_state import from_scratch, ghosts, knowledge
+from kb_pipeline_tests.promises.lifecycle_state import from_scratch, ghosts, knowledge, registered
 from kb_pipeline_tests.promises.test_1_proven import unproven
 
 _STEPS = (*WORDS, *FORMS, *PLACES, *WITNESSES, *VERSIONS, *REGISTRY)
@@ -31,10 +31,10 @@ _SENTENCES = sorted({*ACTIVE, *SUPERSEDED, *(s for step in _STEPS for s in (*ste
 _PATHS = (*DOCUMENTS, "notes/new.md", "runbooks/a/new.md", "releases/tern-2.1.md", "releases/policy-2026-09.md")
 # More of one pattern than a statement has neighbours on record: which of them are pairs depends on all of them.
 _PATTERN = tuple(f"The scale number {n} weighs parcels of up to {n + 100} grams." for n in range(40))
-_ALWAYS = {"deadline": None, "database": None, "suppress_health_check": list(HealthCheck)}
+_ALWAYS = settings(deadline=None, database=None, suppress_health_check=list(HealthCheck))
 
-settings.register_profile("default", max_examples=6, derandomize=True, **_ALWAYS)
-settings.register_profile("nightly", max_examples=300, **_ALWAYS)
+settings.register_profile("default", _ALWAYS, max_examples=6, derandomize=True)
+settings.register_profile("nightly", _ALWAYS, max_examples=300)
 PROFILE = settings.get_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
@@ -100,8 +100,14 @@ def test_any_history_ends_where_a_fresh_build_does(start: Path, history: list[Tu
 
 def live(root: Path, turn: Turn) -> None:
     """Make the edits that apply; then build, or die building."""
+    note(str(turn))
+    registry = root / "sources.yaml"
+    before = registry.read_text()
     for edit in turn.edits:
         edit.apply(root)
+    ids = [source["id"] for source in registered(root)]
+    if len(ids) > len({*ids}):  # refused, with the line that is wrong; so it is mended
+        registry.write_text(before)
     if turn.then == "build":
         with few(root) as base:
             compile_all(base)
