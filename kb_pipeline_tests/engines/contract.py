@@ -2,12 +2,29 @@
 
 from collections.abc import Sequence
 
-from kb_pipeline.records import UNCLASSIFIED, Category, Chunk, Draft, Extraction, Item, Taxonomy
+from kb_pipeline.records import (
+    UNCLASSIFIED,
+    Briefing,
+    Card,
+    Category,
+    Chunk,
+    Draft,
+    Evidence,
+    Extraction,
+    Item,
+    Sentence,
+    Taxonomy,
+)
+from kb_pipeline.rules.citations import verified
 from kb_pipeline.rules.ids import digest, draft_hash, item_id
 from kb_pipeline.rules.taxonomy import ClosedList
+from kb_pipeline.services.embedder import open_embedder
 from kb_pipeline.world import Engine
 
-TASKS = ("normalize", "extract", "judge", "tag", "questions", "write_page")
+TASKS = (
+    *("normalize", "extract", "judge", "tag", "questions", "write_page"),
+    *("plan", "rerank", "answer", "select"),
+)
 
 TAXONOMY = Taxonomy(
     categories=(
@@ -167,6 +184,44 @@ def check_questions(engine: Engine) -> None:
             assert question.expected_item_id == subject.id
             assert question.gold_answer
     assert "64" not in str(made[-1].question)
+
+
+def check_answers(engine: Engine) -> None:
+    """A question is planned with tools that are offered, answered in sentences that pass the verifier, and one on
+    another subject by none."""
+    briefing = Briefing(today="2026-11-30", tools=("search", "get"))
+    question = "How many connections does the gateway accept?"
+    plan = engine.plan_query(question, briefing)
+    assert {call.tool for call in plan.calls} <= set(briefing.tools)
+    assert all(call.query for call in plan.calls)
+    told = {"e1": "Bread dough rises for two hours.", "e2": "The gateway accepts at most 512 connections at once."}
+    evidence = [
+        Evidence(id=name, kind="chunk", ref=f"ck_{name}", text=text, quote=text, title="Notes")
+        for name, text in told.items()
+    ]
+    embedder = open_embedder("hashing")
+    (found,) = verified(engine.answer(question, evidence, embedder), evidence)
+    assert isinstance(found, Sentence)
+    assert (found.cites, "512" in found.text) == (("e2",), True)
+    assert list(engine.answer("Who painted the Mona Lisa?", evidence, embedder)) == []
+    assert list(engine.answer(question, [], embedder)) == []
+
+
+def check_choices(engine: Engine) -> None:
+    """Scores are one a candidate, from 0 to 10; what is picked is in the catalogue, the evident first."""
+    cards = [
+        Card(ref="d/bread.md", kind="document", title="Bread"),
+        Card(ref="d/limits.md", kind="document", title="Limits of the gateway", headings=("Connections",)),
+    ]
+    picked = engine.select_pages("How many connections does the gateway accept?", cards)
+    assert picked[0] == "d/limits.md"
+    assert set(picked) <= {card.ref for card in cards}
+    assert list(engine.select_pages("anything", [])) == []
+    evidence = [Evidence(kind="item", ref=card.ref, text=card.title) for card in cards]
+    scores = engine.rerank("What are the limits of the gateway?", evidence)
+    assert len(scores) == len(evidence)
+    assert all(0 <= score <= 10 for score in scores)
+    assert list(engine.rerank("anything", [])) == []
 
 
 def check_determinism(engine: Engine) -> None:

@@ -40,6 +40,16 @@ def test_tags_from_closed_lists(engine: Engine) -> None:
     contract.check_tagging(engine)
 
 
+def test_answers_with_what_carries_it(engine: Engine) -> None:
+    """Sentences cite what they rest on; another subject has none."""
+    contract.check_answers(engine)
+
+
+def test_chooses_from_what_it_is_shown(engine: Engine) -> None:
+    """Picks are in the catalogue and scores in their range."""
+    contract.check_choices(engine)
+
+
 def test_asks_what_can_be_asked(engine: Engine) -> None:
     """Questions promise an answer only where there is one."""
     contract.check_questions(engine)

@@ -50,6 +50,8 @@ def extracted(text: str, script: Any) -> Extraction:
         contract.check_rejects,
         contract.check_tagging,
         contract.check_questions,
+        contract.check_answers,
+        contract.check_choices,
         contract.check_determinism,
     ],
 )
