@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from kb_pipeline.records import Link, Page
 from kb_pipeline.rules.pages.sizing import Draft
@@ -13,13 +13,15 @@ MOST_RELATED, MOST_BACKLINKS, FEWEST_RELATED = 12, 12, 3
 _RARE = 8  # pages that share a name, at most, for it to tell them as akin
 
 
-def linked(pages: Sequence[Page], drafts: Sequence[Draft]) -> list[Page]:
-    """``pages`` (of ``drafts``, in the same order) with their links, by id.
+def linked(pages: Sequence[Page], drafts: Sequence[Draft], previous: Mapping[str, Page]) -> list[Page]:
+    """``pages`` (of ``drafts``, in the same order) with their links, by id; ``previous`` are the pages before, by id.
 
-    Related are the pages of the subjects above and below, then those whose subject the items name, most named first,
-    then, up to three, those that share the rarest names; backlinks come from pages that name this one and are not
-    related already.
+    Related are the pages of the subjects above and below, then those whose subject the items name most, then, up to
+    three, those that share the rarest names, of which those that it had stay first: one item less or more on a page
+    must not reorder the links of others. Backlinks come from pages that name this one and are not related already.
     """
+    paths = {page.path: page.id for page in previous.values()}
+    numbers = {page.id: n for n, page in enumerate(pages)}
     by_key = {draft.key: n for n, draft in enumerate(drafts)}
     by_form = {
         form_of(name): n
@@ -37,9 +39,12 @@ def linked(pages: Sequence[Page], drafts: Sequence[Draft]) -> list[Page]:
             back[other][n] = times
     found = []
     for n, page in enumerate(pages):
-        related = list(dict.fromkeys([*family[n], *_best(named[n], pages)]))[:MOST_RELATED]
-        related += [o for o in _best(akin[n], pages) if o not in related][: max(0, FEWEST_RELATED - len(related))]
-        others = [other for other in _best(back[n], pages) if other not in related][:MOST_BACKLINKS]
+        related = list(dict.fromkeys([*family[n], *_best(named[n], pages, MOST_RELATED)]))[:MOST_RELATED]
+        had = (paths.get(link.path, "") for link in previous[page.id].related) if page.id in previous else ()
+        stay = [numbers[key] for key in had if key in numbers and numbers[key] in akin[n]]
+        close = dict.fromkeys([*stay, *_best(akin[n], pages, FEWEST_RELATED)])
+        related += [o for o in close if o not in related][: max(0, FEWEST_RELATED - len(related))]
+        others = _best(Counter({o: t for o, t in back[n].items() if o not in related}), pages, MOST_BACKLINKS)
         links = {"related": _links(related, pages), "backlinks": _links(others, pages)}
         found.append(page.model_copy(update=links))
     return sorted(found, key=lambda page: page.id)
@@ -93,8 +98,10 @@ def _akin(forms: Sequence[Counter[str]]) -> list[Counter[int]]:
     return [Counter({b: s for b, s in scores[a].items() if b != a and shared[a][b] > 1}) for a in range(len(forms))]
 
 
-def _best(counted: Counter[int], pages: Sequence[Page]) -> list[int]:
-    return sorted(counted, key=lambda n: (-counted[n], pages[n].title, pages[n].id))
+def _best(counted: Counter[int], pages: Sequence[Page], most: int) -> list[int]:
+    """The numbers that count most, by title."""
+    best = sorted(counted, key=lambda n: (-counted[n], pages[n].title, pages[n].id))[:most]
+    return sorted(best, key=lambda n: (pages[n].title, pages[n].id))
 
 
 def _links(numbers: Sequence[int], pages: Sequence[Page]) -> tuple[Link, ...]:

@@ -4,7 +4,8 @@ A document, or versions of it, is a subject; subjects too long for a page part a
 for one are gathered by the name that they speak of most, else under their category. What converges: where each item
 belongs, ids, and the order of items follow from the items alone, in whatever order they came. What history decides:
 whether a subject between two thresholds has a page of its own (``sizing``), who of two namesakes keeps the bare title,
-and a category as long as it is not clearly outvoted. Without a previous plan equal items give equal pages.
+a category as long as it is not clearly outvoted, and which of several kindred pages a page leads to. Without a previous
+plan equal items give equal pages.
 """
 
 from collections import Counter
@@ -63,7 +64,7 @@ def plan(
         )
         for draft, name in zip(drafts, titled(drafts, categories, standing), strict=True)
     ]
-    return linked(_with_conflicts(_with_history(pages, outlines), conflicts), drafts)
+    return linked(_with_conflicts(_with_history(pages, outlines), conflicts), drafts, standing)
 
 
 def _with_history(pages: Sequence[Page], outlines: Iterable[Outline]) -> list[Page]:
