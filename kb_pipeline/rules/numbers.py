@@ -135,16 +135,15 @@ def version_key(version: str) -> tuple[tuple[int, ...], int, int]:
 def differs(a: str, b: str) -> str:
     """The first guard that fires on a pair, ``numbers``, ``versions`` or ``units``, or ``""``.
 
+    A figure that only one text shows to be a version (``Python 3.11``, ``3.11 of it``) is the same figure.
     Figures must be the same as often and, among those of one unit, in the same order. A missing word unit is no
     difference (``16`` and ``16 tokens``); a missing symbol is (``4`` and ``4%``).
     """
     ours, theirs = quantities(a), quantities(b)
     if not ours and not theirs:
         return ""
-    if _counts(ours) != _counts(theirs):
-        return "numbers"
-    if Counter(versions(a)) != Counter(versions(b)):
-        return "versions"
+    if Counter(q.values for q in ours) != Counter(q.values for q in theirs):
+        return "numbers" if _counts(ours) != _counts(theirs) else "versions"
     if _units_conflict(ours, theirs):
         return "units"
     return "numbers" if _order(ours) != _order(theirs) and _shuffled(ours, theirs) else ""

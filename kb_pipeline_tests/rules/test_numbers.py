@@ -101,6 +101,8 @@ def test_orders_versions() -> None:
         ("8 GPUs give 3x", "3x is given by 8 GPUs", ""),
         ("uses two blocks", "uses 2 blocks", ""),
         ("is twice as fast", "is three times as fast", "numbers"),
+        ("runs on Python 3.11", "Python runs in 3.11", ""),
+        ("runs on Python 3.11", "Python runs in 3.12", "numbers"),
         ("TLS 1.3 completes the handshake", "The TLS 1.3 handshake completes", ""),
         ("port 8080 accepts requests", "requests on port 8080 are accepted", ""),
         ("The HR 0.84 favours treatment", "a treatment HR 0.84 is shown", ""),
