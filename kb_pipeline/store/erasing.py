@@ -4,6 +4,7 @@ Every byte below ``kb/`` is looked at. What may be lost goes as a file, what hol
 lines that hold it, and what is neither is named, for a person to judge.
 """
 
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -54,7 +55,7 @@ def erase(folder: Path, traces: Traces, doc: str) -> tuple[Counter[str], list[st
     left = []
     for path in _files(folder):
         where, data = path.relative_to(folder).as_posix(), read_bytes(path) or b""
-        holds = partial(_holds, traces, doc.encode() if where == _ABOUT else None)
+        holds = partial(_holds, traces, _names(where, doc))
         kind, cure = next(((kind, cure) for kind, pattern, cure in _CURES if re.fullmatch(pattern, where)), ("", None))
         kept = data.replace(doc.encode(), PURGED.encode()) if where.startswith("logs/") and where != _ABOUT else data
         if cure and holds(data):
@@ -67,8 +68,13 @@ def erase(folder: Path, traces: Traces, doc: str) -> tuple[Counter[str], list[st
     return erased, left
 
 
-def _holds(traces: Traces, doc: bytes | None, data: bytes) -> bool:
-    return traces.within(data) or (doc is not None and doc in data)
+def _names(where: str, doc: str) -> bytes | None:
+    """The document's name as it counts as a trace in a file; None where it does not."""
+    return doc.encode() if where == _ABOUT else json.dumps(doc).encode() if where.startswith("cache/") else None
+
+
+def _holds(traces: Traces, name: bytes | None, data: bytes) -> bool:
+    return traces.within(data) or (name is not None and name in data)
 
 
 def _put(path: Path, kept: bytes, folder: Path) -> None:
