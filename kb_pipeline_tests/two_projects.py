@@ -22,9 +22,14 @@ The reactor <img src=x onerror=alert(2)> trips at 40 bar on "quoted" & <b>bold</
 
 [run](javascript:alert(3)) ![pixel](http://tracker.invalid/pixel.png) <iframe src="http://evil.invalid"></iframe>
 """
+VALVES = "".join(
+    f"The crimson {part} of the engine opens at {bar} bar.\n\n"
+    for bar, part in enumerate(("valve", "tap", "hatch", "lid", "gate", "flap"), start=3)
+)
 DOCUMENTS = {
     "red/engine.md": f"# Crimson engine\n\nThe crimson engine holds 512 tokens a block.\n\n{SHARED}\n",
     "red/limits.md": "# Crimson limits\n\nThe scarlet limiter admits 90 requests a second.\n",
+    "red/guide.md": f"# Crimson guide\n\n{VALVES}",
     "blue/boat.md": f"# Azure boat\n\nThe azure boat carries 12 sailors and 3 anchors.\n\n{SHARED}\n",
     "blue/crew.md": "# Azure crew\n\nThe cobalt crew rests for 8 hours after each voyage.\n",
     "open/hostile.md": HOSTILE,
@@ -33,7 +38,10 @@ PROJECTS = """projects:
   - {id: red, name: Red team, sources: [red]}
   - {id: blue, name: Blue team, sources: [blue]}
 """
-WORDS = {"red": r"crimson|scarlet|512|\bred\b|red/|Red team", "blue": r"azure|cobalt|sailor|blue/|\bblue\b|Blue team"}
+WORDS = {
+    "red": r"crimson|scarlet|512 tokens|\bred\b|red/|Red team",
+    "blue": r"azure|cobalt|sailor|blue/|\bblue\b|Blue team",
+}
 """What betrays a project, whatever the letter case."""
 
 

@@ -7,6 +7,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from kb_pipeline.api.access import Unknown
@@ -68,6 +69,15 @@ class Door:
                     self._left.append(self._base)
                     self._base = fresh
             return self._base
+
+    def warm(self) -> None:
+        """Load model and index in a thread of its own, so that the first question does not wait for them."""
+
+        def load() -> None:
+            with suppress(KbError):
+                self.base.search("warm", k=1)
+
+        threading.Thread(target=load, daemon=True).start()
 
     def admit(self, secret: str | None, *, face: str, kind: UserKind) -> Visitor:
         """Whoever brings ``secret``, come through ``face``. Raises ``Unknown`` or ``TooMany``."""

@@ -14,17 +14,20 @@ from kb_pipeline.rules import visibility
 
 
 def reviews(visitor: Visitor) -> list[Review]:
-    """What waits for a person and is wholly his to see."""
+    """What waits for a person and is wholly his to see; of pages the knowledge base itself knows which are."""
     visitor.require("editor")
-    found, sees = visitor.base.reviews(), visitor.seen.sees
+    found, sees = visitor.seen.reviews(), visitor.seen.sees
     if sees is None:
         return found
     known = visitor.known(brief.id for review in found for brief in review.items)
     return [
         review
         for review in found
-        if all(brief.id in known for brief in review.items)
-        and all(visibility.within(quote.doc_id, sees) for quote in review.quotes)
+        if review.kind == "page"
+        or (
+            {brief.id for brief in review.items} <= known
+            and all(visibility.within(quote.doc_id, sees) for quote in review.quotes)
+        )
     ]
 
 
@@ -35,9 +38,9 @@ def decide(visitor: Visitor, name: str, action: str, reason: str) -> HumanDecisi
         waiting = {review.name: review for review in reviews(visitor)}
         if name not in waiting:
             raise NotFound(f"there is no review '{name}'.", where="review", cure="The list has those that wait.")
-        for brief in waiting[name].items:
+        for brief in waiting[name].items if waiting[name].kind != "page" else ():
             _own(visitor, brief.id)
-    return visitor.base.decide(name, action, reason, visitor.principal.name)
+    return visitor.seen.decide(name, action, reason, visitor.principal.name)
 
 
 def edit(visitor: Visitor, item_id: str, fields: Mapping[str, Any]) -> Item:

@@ -28,6 +28,8 @@ from kb_pipeline.records import (
     ItemView,
     Listing,
     Overview,
+    PageBrief,
+    PageView,
     Principal,
     Project,
     Query,
@@ -219,6 +221,14 @@ class Visitor:
             start, end = place
             items = tuple(b.id for b in view.items if b.start < end and b.end > start)
             yield Standing(doc_id=name, title=view.meta.title, start=start, end=end, items=items)
+
+    def pages(self, category: str | None = None) -> list[PageBrief]:
+        """The pages of the wiki that he may see, by title."""
+        return self.seen.pages(category)
+
+    def page(self, name: str) -> PageView:
+        """A page by its id, path, title or alias. Raises ``NotFound`` with the nearest of those that he may see."""
+        return self.seen.page(name)
 
     # --- looking around ------------------------------------------------------------------------------------------
 

@@ -49,6 +49,7 @@ Project = Annotated[str | None, Field(max_length=100, description="Only this pro
 Paths = Annotated[
     list[str] | None, Field(max_length=50, description="Only these sources (notes) or documents (notes/cache.md).")
 ]
+Kind = Annotated[Literal["item", "chunk", "page"] | None, Field(description="Only these; chunk is a passage.")]
 _READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 Admit = Callable[[Context], Visitor]
 
@@ -95,7 +96,7 @@ class Tools:
         k: Annotated[int, Field(ge=1, le=50, description="How many hits.")] = 10,
         project: Project = None,
         paths: Paths = None,
-        kind: Annotated[Literal["item", "chunk"] | None, Field(description="Only items, or only passages.")] = None,
+        kind: Kind = None,
     ) -> SearchResult:
         """Find items and passages by words, meaning and exact tokens; makes no model call. Best first."""
         return self._admit(ctx).search(query, k=k, scope=scope(paths, kind), project=project)
@@ -200,6 +201,10 @@ def server(admit: Admit) -> MCPServer:
     @found.resource("kb://documents/{+id}", mime_type="text/markdown", title="A document", security=documents)
     def document(id: str, ctx: Context) -> str:  # noqa: A002
         return _found(lambda: admit(ctx).document(id).text)
+
+    @found.resource("kb://pages/{+id}", mime_type="text/markdown", title="A page of the wiki", security=documents)
+    def page(id: str, ctx: Context) -> str:  # noqa: A002
+        return _found(lambda: admit(ctx).page(id).text)
 
     return found
 

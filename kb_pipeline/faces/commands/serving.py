@@ -33,6 +33,7 @@ def serve(
         if not local and not door.base.tokens():
             cure = "Add one first: kb token add NAME; or stay on loopback."
             raise KbError("is no loopback address, and there is no token.", where=f"--host {host}", cure=cure)
+        door.warm()
         mounts = {"/mcp": mcp_server.over_http("/mcp")}
         served = application(door, mounts=mounts, hosts=LOOPBACK | {host} if local else frozenset())
         listen(served, host, port, lambda url: typer.echo(f"Serving {door.base.settings.root} at {url} until Ctrl-C."))
@@ -51,6 +52,7 @@ def mcp(root: Root = None) -> None:
 
     door = Door(found_root(root))
     try:
+        door.warm()
         mcp_server.over_stdio(door)
     finally:
         door.close()

@@ -1,5 +1,6 @@
 """The JSON API over HTTP: requests to parameters, answers to bytes. Knows no page; what it can do stands in a table."""
 
+import re
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -87,5 +88,5 @@ def _body(data: bytes) -> dict[str, Any]:
 
 
 def _path(operation: Operation) -> str:
-    """Ids of documents hold slashes."""
-    return operation.path.replace("/documents/{id}", "/documents/{id:path}")
+    """Ids of documents and paths of pages hold slashes."""
+    return re.sub(r"(documents|pages)/{id}", r"\1/{id:path}", operation.path)

@@ -24,6 +24,7 @@ _PIECES = re.compile("(<[^>]*>|[\ue000-\uf8ff])")
 _LEADING = re.compile(r"[\s#>|*+\-]*(?:\d{1,9}[.)]\s+)?")
 _TRAILING = re.compile(r"[\s|]*$")
 _SCHEMES = re.compile(r"(?:https?://|mailto:)", re.IGNORECASE)
+_WITHIN = re.compile(rf"{_SCHEMES.pattern}|/(?:wiki|documents|items)/", re.IGNORECASE)
 PART = 60_000
 """Characters shown at once: a longer document comes in parts, each rendered within some 100 ms."""
 
@@ -83,7 +84,7 @@ def places(items: Sequence[Brief]) -> list[Place]:
 def _marked(text: str, there: Sequence[Place], offset: int) -> str:
     """HTML of ``text``, which begins at ``offset`` of its document."""
     pieces, last = [], 0
-    plain = _PRIVATE.sub("\ufffd", text)
+    plain = unmarked(text)
     for number, place in enumerate(there[:_MOST]):
         start, end = place.start - offset, min(place.end - offset, len(plain))
         quoted = plain[start:end]
@@ -125,7 +126,24 @@ def _pins(items: Sequence[Brief]) -> str:
 
 def rendered(text: str) -> str:
     """HTML of a short text without marks."""
-    return _PRIVATE.sub("", str(_RENDERER.render(_PRIVATE.sub("\ufffd", text))))
+    return _PRIVATE.sub("", str(_RENDERER.render(unmarked(text))))
+
+
+def unmarked(text: str) -> str:
+    """``text`` without the characters that marks are made of."""
+    return _PRIVATE.sub("\ufffd", text)
+
+
+def mark(number: int) -> str:
+    """What stands for the mark of that number until it is rendered."""
+    return chr(_FIRST + number) if number < _MOST else ""
+
+
+def with_marks(text: str, marks: Sequence[str]) -> str:
+    """HTML of a page of ours, whose links may lead within this server, with each mark as the HTML given for it."""
+    pieces = _PIECES.split(_INNER.render(text))
+    shown = (marks[ord(p) - _FIRST] if len(p) == 1 and 0 <= ord(p) - _FIRST < len(marks) else p for p in pieces)
+    return "".join(_PRIVATE.sub("", piece) for piece in shown)
 
 
 def _image(self: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType) -> str:
@@ -139,12 +157,12 @@ def _link(self: RendererHTML, tokens: Sequence[Token], at: int, options: Options
     return self.renderToken(tokens, at, options, env)
 
 
-def _renderer() -> MarkdownIt:
+def _renderer(leads: re.Pattern[str]) -> MarkdownIt:
     markdown = MarkdownIt("commonmark", {"html": False, "linkify": False}).enable(["table", "strikethrough"])
-    markdown.validateLink = lambda url: _SCHEMES.match(url) is not None  # type: ignore[method-assign]
+    markdown.validateLink = lambda url: leads.match(url) is not None  # type: ignore[method-assign]
     markdown.add_render_rule("image", _image)
     markdown.add_render_rule("link_open", _link)
     return markdown
 
 
-_RENDERER = _renderer()
+_RENDERER, _INNER = _renderer(_SCHEMES), _renderer(_WITHIN)

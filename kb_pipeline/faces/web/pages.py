@@ -19,7 +19,7 @@ from kb_pipeline.api import editing
 from kb_pipeline.api.visiting import Visitor
 from kb_pipeline.errors import KbError
 from kb_pipeline.faces.plotting import line_chart
-from kb_pipeline.faces.web import forms, markdown, streams
+from kb_pipeline.faces.web import forms, markdown, streams, wiki
 from kb_pipeline.faces.web.operations import Asking, Browsing, Searching, ask, checked
 from kb_pipeline.faces.web.problems import problem
 from kb_pipeline.faces.web.rendering import Shown, View, fragment, page
@@ -133,7 +133,11 @@ def changes(visitor: Visitor, request: Request) -> Shown:
     since = request.query_params.get("since") or "2000-01-01"
     found = visitor.changes(since, _CHANGES)
     runs = [list(events) for _, events in groupby(found, key=lambda event: event.run)]
-    return "changes.html", {"runs": runs, "statements": visitor.statements(event.item for event in found)}
+    return "changes.html", {
+        "runs": runs,
+        "full": len(found) == _CHANGES,
+        "statements": visitor.statements(event.item for event in found),
+    }
 
 
 def review(visitor: Visitor, request: Request) -> Shown:
@@ -162,6 +166,8 @@ def routes() -> list[BaseRoute]:
         ("/answer", answer),
         ("/items/{id}", item),
         ("/documents/{id:path}", document),
+        ("/wiki", wiki.catalogue),
+        ("/wiki/{name:path}", wiki.page),
         ("/browse", browse),
         ("/sources", sources),
         ("/sources/{source}", source),

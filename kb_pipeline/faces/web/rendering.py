@@ -20,6 +20,7 @@ from kb_pipeline.records import Evidence, Role
 FOLDER = Path(__file__).parents[1] / "pages"
 NAVIGATION: tuple[tuple[str, str, Role], ...] = (
     ("/", "Search", "reader"),
+    ("/wiki", "Wiki", "reader"),
     ("/browse", "Browse", "reader"),
     ("/sources", "Sources", "reader"),
     ("/changes", "Changes", "reader"),
@@ -29,6 +30,7 @@ NAVIGATION: tuple[tuple[str, str, Role], ...] = (
 )
 """Where a page leads, and who may go there."""
 
+_PAGES = {"item": "items", "page": "wiki"}
 View = Callable[[Visitor, Request], "Shown"]
 Shown = tuple[str, Mapping[str, Any]]
 """A template's name, and what it is given."""
@@ -42,8 +44,8 @@ def document_url(doc_id: str, at: int | None = None, item: str = "") -> str:
 
 def evidence_url(found: Evidence) -> str:
     """The page of what an answer cites."""
-    if found.kind == "item":
-        return f"/items/{quote(found.ref)}"
+    if found.kind in _PAGES:
+        return f"/{_PAGES[found.kind]}/{quote(found.ref)}"
     return document_url(found.doc_id, found.start) if found.doc_id else ""
 
 

@@ -1,0 +1,70 @@
+"""The wiki as pages: its Markdown with links that lead within this server and notes that show their quotes."""
+
+import posixpath
+import re
+from html import escape
+from urllib.parse import quote, unquote
+
+from markupsafe import Markup
+from starlette.requests import Request
+
+from kb_pipeline.api.visiting import Visitor
+from kb_pipeline.faces.web import markdown
+from kb_pipeline.faces.web.rendering import Shown
+
+_FRONT = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
+_NOTE = re.compile(r"^\[\^(kb_[0-9a-f]+)\]: (.*)$", re.MULTILINE)
+_MARK = re.compile(r"\[\^(kb_[0-9a-f]+)\]")
+_LINK = re.compile(r"\]\((?![a-z]+:|/|#)([^)\s#]+)\.md(#[^)\s]*)?\)")
+_NORMALIZED = "../normalized/"
+
+
+def catalogue(visitor: Visitor, request: Request) -> Shown:
+    """Every page by its category."""
+    pages = visitor.pages(request.query_params.get("category") or None)
+    shelves: dict[str, list[object]] = {}
+    for page in pages:
+        shelves.setdefault(page.category, []).append(page)
+    return "wiki.html", {"shelves": dict(sorted(shelves.items())), "total": len(pages)}
+
+
+def page(visitor: Visitor, request: Request) -> Shown:
+    """One page as it stands, with what leads to it."""
+    view = visitor.page(request.path_params["name"])
+    html = rendered(view.text, view.brief.path)
+    return "page.html", {"view": view, "html": Markup(html)}  # noqa: S704 - escaped there
+
+
+def rendered(text: str, path: str) -> str:
+    """A page's Markdown as HTML. ``path`` is where it stands below ``kb/wiki``: its links are relative to that."""
+    notes = {name: _plain(said) for name, said in _NOTE.findall(text)}
+    body = _NOTE.sub("", _FRONT.sub("", text))
+    cited: list[str] = []
+
+    def mark(found: re.Match[str]) -> str:
+        cited.append(found[1])
+        return markdown.mark(len(cited) - 1)
+
+    def link(found: re.Match[str]) -> str:
+        return f"]({address(found[1], path)})"
+
+    body = _MARK.sub(mark, _LINK.sub(link, markdown.unmarked(body)))
+    return markdown.with_marks(body, [_cite(name, notes.get(name, "")) for name in cited])
+
+
+def address(target: str, path: str) -> str:
+    """Where a relative link (less its extension) leads here: to a page or a document."""
+    joined = posixpath.normpath(posixpath.join(posixpath.dirname(path), unquote(target)))
+    if joined.startswith(_NORMALIZED):
+        return f"/documents/{quote(joined.removeprefix(_NORMALIZED))}"
+    return f"/wiki/{quote(joined)}"
+
+
+def _plain(said: str) -> str:
+    """A note as text: of a link its words."""
+    return re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", said).replace("\\|", "|")
+
+
+def _cite(name: str, said: str) -> str:
+    tip = f'<span class="card-over" role="tooltip">{escape(said)}</span>' if said else ""
+    return f'<sup class="cite note"><a href="/items/{name}" aria-label="Proof of {name}">●</a>{tip}</sup>'
