@@ -275,6 +275,9 @@ class Index(Protocol):
         """Leave no word and no name of these documents in any generation: write what is live, and the candidate, anew
         without them and remove all others."""
 
+    def within(self, sources: frozenset[str]) -> "Index":
+        """The same, for one who may see these sources alone."""
+
     def snapshot(self, generation: str | None = None) -> AbstractContextManager[Snapshot]:
         """Pin a generation (the live one by default). Raises ``NotFound`` where there is none."""
 

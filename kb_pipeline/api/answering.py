@@ -62,7 +62,10 @@ class Answering(Remembering):
             tools=records.tools(),
             hints=records.hints,
         )
-        return answer(inquiry, replace(self._opened.reader, engine=self.world.engine), tell)
+        world = replace(self._opened.reader, engine=self.world.engine)
+        if scope.sources:  # what an item has from elsewhere is not shown within a scope
+            world = replace(world, index=world.index.within(frozenset(scope.sources)))
+        return answer(inquiry, world, tell)
 
     def _answer_key(self, question: str, scope: Scope, way: Way) -> str:
         """What decides an answer besides the generation: who asks sees what, how, and who answers."""

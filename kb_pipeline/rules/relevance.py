@@ -71,4 +71,4 @@ def decay(day: str, today: str, half_life: float) -> float:
         age = (date.fromisoformat(today[:10]) - date.fromisoformat(day[:10])).days
     except ValueError:
         return 1.0
-    return round(0.5 ** (max(age, 0) / half_life), 4)
+    return round(math.pow(0.5, max(age, 0) / half_life), 4)

@@ -97,7 +97,7 @@ def test_a_scope_holds_for_every_tool(world: World) -> None:
     """What is outside of the scope is found by no tool, not even by its id."""
     scope = Scope(sources=("handbook",))
     for way in ("hybrid", "catalogue"):
-        found = answer(Inquiry(QUESTION, BRIEFING, scope=scope, way=way), world)  # type: ignore[arg-type]
+        found = answer(Inquiry(QUESTION, BRIEFING, scope=scope, way=way), world)
         assert all(e.doc_id.startswith("handbook/") for e in (*found.evidence, *found.nearest))
     found = answer(Inquiry("What does kb_00000000000a say?", BRIEFING, scope=scope), world)
     assert any("get: " in failure for failure in found.failed)

@@ -1,0 +1,101 @@
+"""Asking through the verb: the look-ups that records answer, what is kept, what is filed."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kb_pipeline.api import KnowledgeBase
+from kb_pipeline.errors import NotFound
+from kb_pipeline.records import Answer, Scope
+from kb_pipeline_tests.driving import compile_all, new_root, opened, write
+from kb_pipeline_tests.promises.documents import DOCUMENTS
+
+AUTHORED = """---
+title: Drain of replicas
+author: Ada Osei
+date: 2026-01-10
+---
+# Drain
+
+A draining replica finishes its streams within 90 seconds.
+"""
+PEOPLE = "Who knows about draining replicas?"
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeBase]:
+    """A handbook with an author, an owner and two documents that disagree."""
+    root = tmp_path_factory.mktemp("asked") / "base"
+    new_root(root, {**DOCUMENTS, "handbook/drain.md": AUTHORED}, notes="notes", handbook="handbook")
+    registry = (root / "sources.yaml").read_text()
+    owned = registry.replace("uri: handbook,", "uri: handbook, owners: [platform-team],")
+    (root / "sources.yaml").write_text(f"{owned}projects:\n  - {{id: own, name: Own, sources: [notes]}}\n")
+    with opened(root) as found:
+        compile_all(found)
+        yield found
+
+
+def said(answer: Answer) -> str:
+    """All sentences of an answer."""
+    return "\n".join(sentence.text for sentence in answer.sentences)
+
+
+def test_who_knows_names_authors_and_owners(base: KnowledgeBase) -> None:
+    """Whoever wrote the documents on a subject, and the owner of their source, with the documents."""
+    answer = base.ask(PEOPLE)
+    assert "Ada Osei wrote handbook/drain.md" in said(answer)
+    people = {e.ref for e in answer.evidence if e.kind == "person"}
+    assert people <= {"person:Ada Osei", "person:platform-team"}
+
+
+def test_what_is_in_conflict_is_found_and_said(base: KnowledgeBase) -> None:
+    """Two items that disagree are an answer to who asks for conflicts, and a note to who meets one of them."""
+    conflicts = base.conflicts()
+    assert conflicts
+    answer = base.ask("Which statements conflict?")
+    assert any(e.kind == "conflict" for e in answer.evidence)
+    one = base.show(conflicts[0].a)
+    told = base.ask(one.item.statement.rstrip("."), way="hybrid")  # type: ignore[union-attr]
+    assert any("in conflict with" in note for sentence in told.sentences for note in sentence.notes)
+
+
+def test_what_changed_is_told_by_day(base: KnowledgeBase) -> None:
+    """An edited document's items are what is new since a day; such an answer is not kept."""
+    question = "What changed since 2026-01-01?"
+    write(base.settings.root, {"notes/new.md": "# New\n\nThe archive keeps 77 snapshots of each table.\n"})
+    compile_all(base)
+    first = base.ask(question)
+    assert any(e.kind == "change" for e in (*first.evidence, *first.nearest)) or first.failed == ()
+    assert first.plan is not None
+    assert [call.query for call in first.plan.calls if call.tool == "recent_changes"] == ["2026-01-01"]
+    assert not base.ask(question).kept
+
+
+def test_a_project_bounds_every_look_up(base: KnowledgeBase) -> None:
+    """Neither people, conflicts nor anything else of other sources is found from within a project."""
+    for question in (PEOPLE, "Which statements conflict?", "How many messages does the relay hold?"):
+        answer = base.ask(question, project="own")
+        assert all(e.doc_id.startswith("notes/") for e in (*answer.evidence, *answer.nearest))
+        assert "handbook" not in said(answer)
+
+
+def test_the_kept_answer_is_of_the_same_question_scope_and_way(base: KnowledgeBase) -> None:
+    """White space aside only the same is the same; keeping asks for no fresh work."""
+    question = "How many pages does the block cache keep?"
+    assert not base.ask(question).kept
+    assert base.ask(f"  {question} ").kept
+    assert not base.ask(question, way="hybrid").kept
+    assert not base.ask(question, scope=Scope(sources=("handbook",))).kept
+    assert not base.ask(question, fresh=True).kept
+    filed = base.ask(question, keep=True)
+    assert filed.kept
+    assert Path(base.settings.root, filed.filed).is_file()
+
+
+def test_what_is_named_must_exist(base: KnowledgeBase) -> None:
+    """A source or project that is none is an error, never an empty answer."""
+    with pytest.raises(NotFound):
+        base.ask("x", scope=Scope(sources=("nobody",)))
+    with pytest.raises(NotFound):
+        base.ask("x", project="nobody")
