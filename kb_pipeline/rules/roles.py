@@ -28,6 +28,8 @@ from kb_pipeline.rules.words import words
 Free = tuple[str, frozenset[str]]
 """The stem of a word that may stand elsewhere, and the stems beside it."""
 
+LONGEST = 64
+"""Words and commas of a sentence beyond which only equal order counts: rearranging 100 words takes a second."""
 _LOOSE = words("back away")
 _NOMINAL = words("of that which who whose")
 _COMPOUNDS = words("of with in for on at from that which who to whose")
@@ -41,6 +43,8 @@ def same_roles(a: str, b: str, alike: Mapping[str, str] | None = None) -> bool:
         return False
     if stems(ours) == stems(theirs):
         return _agents(ours) == _agents(theirs) and not _turned_active(ours, theirs)
+    if max(len(ours), len(theirs)) > LONGEST:
+        return False
     arranged = list(arrangements(theirs, personal=_personal(ours)))
     return any(
         comparable(voice_x, voice_y) and _fits(x, y)

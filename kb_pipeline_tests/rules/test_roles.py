@@ -106,6 +106,15 @@ def test_another_script_needs_equal_order() -> None:
     assert not same_words("缓存按块存储", "缓存按页存储")
 
 
+def test_of_a_very_long_sentence_only_equal_order_counts() -> None:
+    """Beyond the bound nothing is rearranged, so that no pair of sentences takes long."""
+    tail = " and".join(f" writes part {n} of it to disk" for n in range(10))
+    front, back = f"In spring, the worker{tail}.", f"The worker{tail} in spring."
+    assert not difference(front, back)
+    assert not same_words(front, back)
+    assert same_words(front, front)
+
+
 _NAMES = ["leader", "follower", "cache", "queue", "worker", "Redis", "Kafka"]
 _FRAMES = [
     "The {} calls the {}.",
