@@ -173,3 +173,65 @@ def test_two_builds_at_once_tear_nothing(cli: Cli, undisturbed: Cli) -> None:
     assert sum("another build is under way" in err for _, err, _ in ends) == 1
     assert told(cli) == told(undisturbed)
     assert all(finding["ok"] for finding in cli.json("check") if finding["blocking"])
+
+
+MINE = "We decided that every replica keeps two copies of its log."
+
+
+def by_hand(root: Path) -> tuple[str, str]:
+    """What a person did between two builds: one item worded better, one deleted, one written, two figures decided on;
+    the ids of the first two."""
+    edited, deleted = (
+        next(p for p in (root / "kb/items").rglob("*.json") if words in p.read_text())
+        for words in ("A page is evicted", "drops a request after 30 seconds")
+    )
+    edited.write_text(edited.read_text().replace('"A page is evicted', '"A cached page is evicted'))
+    deleted.unlink()
+    (root / "kb/items/mine.json").write_text(json.dumps({"statement": MINE}))
+    ids = {i["statement"]: i["id"] for i in Cli(root).items().values() if "connections at once" in i["statement"]}
+    with opened(root) as base:
+        base.decide(f"pair:{':'.join(sorted(ids.values()))}", "keep", "two gateways")
+    return edited.stem, deleted.stem
+
+
+def held(cli: Cli, edited: str, deleted: str) -> None:
+    """Require that all of it is so."""
+    items = cli.items()
+    assert items[edited]["statement"].startswith("A cached page is evicted")
+    assert deleted not in items
+    (mine,) = (i for i in items.values() if i["statement"] == MINE)
+    assert mine["sources"][0]["doc_id"] == f"human/{mine['id']}"
+    assert not [c for c in cli.json("conflicts") if "connections" in c["quotes"][0]["text"]]
+
+
+def test_what_people_said_and_did_survives_every_rebuild(cli: Cli) -> None:
+    """By the command line: an edit, a deletion, an item of one's own and a decision, through builds of every kind."""
+    edited, deleted = by_hand(cli.root)
+    report = cli.build()
+    assert any(f"kb restore {deleted}" in warning for warning in report["warnings"])
+    held(cli, edited, deleted)
+    assert cli.build()["files_written"] == 0
+    cli.build("--full")
+    held(cli, edited, deleted)
+    shutil.rmtree(cli.root / "kb/cache")
+    cli.build()
+    held(cli, edited, deleted)
+    assert cli.hits("replica copies of its log")[0]["text"] == MINE
+    assert f"kb restore {deleted}" in cli.run("show", deleted, code=1).stderr
+    cli.run("restore", deleted)
+    cli.build()
+    assert cli.items()[deleted]["status"] == "active"
+
+
+@pytest.mark.parametrize("share", [0.02, 0.06, 0.2, 0.4, 0.6, 0.8])
+def test_a_kill_loses_nothing_that_people_said_and_did(cli: Cli, share: float) -> None:
+    """Wherever the build dies that takes note of it, the next one completes it."""
+    edited, deleted = by_hand(cli.root)
+    counted = Path(shutil.copytree(cli.root, cli.root.parent / "counted"))
+    assert dying(cli.root, int(int(dying(counted, 0).stdout) * share)).returncode == -signal.SIGKILL
+    with opened(cli.root) as base:
+        compile_all(base)
+        assert all(finding.ok for finding in base.check() if finding.blocking)
+        assert not base.stale()
+    held(cli, edited, deleted)
+    assert not list((cli.root / "kb").rglob(".tmp-*"))
