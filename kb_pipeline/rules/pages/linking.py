@@ -17,8 +17,8 @@ def linked(pages: Sequence[Page], drafts: Sequence[Draft], previous: Mapping[str
     """``pages`` (of ``drafts``, in the same order) with their links, by id; ``previous`` are the pages before, by id.
 
     Related are the pages of the subjects above and below, then those whose subject the items name most, then, up to
-    three, those that share the rarest names, of which those that it had stay first: one item less or more on a page
-    must not reorder the links of others. Backlinks come from pages that name this one and are not related already.
+    three, those that share the rarest names. The last are chosen for a new page alone and stay with it: an item more on
+    one page must not change the links of others. Backlinks come from pages that name this one and are not related.
     """
     paths = {page.path: page.id for page in previous.values()}
     numbers = {page.id: n for n, page in enumerate(pages)}
@@ -40,9 +40,11 @@ def linked(pages: Sequence[Page], drafts: Sequence[Draft], previous: Mapping[str
     found = []
     for n, page in enumerate(pages):
         related = list(dict.fromkeys([*family[n], *_best(named[n], pages, MOST_RELATED)]))[:MOST_RELATED]
-        had = (paths.get(link.path, "") for link in previous[page.id].related) if page.id in previous else ()
-        stay = [numbers[key] for key in had if key in numbers and numbers[key] in akin[n]]
-        close = dict.fromkeys([*stay, *_best(akin[n], pages, FEWEST_RELATED)])
+        if page.id in previous:
+            had = (paths.get(link.path, "") for link in previous[page.id].related)
+            close = [numbers[key] for key in had if key in numbers]
+        else:
+            close = _best(akin[n], pages, FEWEST_RELATED)
         related += [o for o in close if o not in related][: max(0, FEWEST_RELATED - len(related))]
         others = _best(Counter({o: t for o, t in back[n].items() if o not in related}), pages, MOST_BACKLINKS)
         links = {"related": _links(related, pages), "backlinks": _links(others, pages)}
