@@ -88,14 +88,18 @@ def clone(root: Path, target: Path) -> Cli:
 
 
 def test_a_fresh_clone_needs_no_model(cli: Cli, tmp_path: Path) -> None:
-    """On a clone with its originals nothing but embeddings is made anew, and no tracked file differs."""
+    """On a clone with its originals nothing but embeddings is made anew, and no tracked file differs but the record of
+    evaluations, to which that of the clone's own index is added."""
     there = clone(cli.root, tmp_path / "clone")
     before = {path: state[0] for path, state in tree(there.root / "kb", tracked_only=True).items()}
     report = there.build()
     assert (report["engine"]["calls"], report["documents"]["deleted"]) == (0, 0)
     assert there.active() == cli.active()
     after = {path: state[0] for path, state in tree(there.root / "kb", tracked_only=True).items()}
-    assert {path for path in before if after.get(path) != before[path]} <= {"eval/results.jsonl"}
+    evaluations = {"eval/results.jsonl", "eval/manifest.jsonl"}
+    assert {path for path in before if after.get(path) != before[path]} <= evaluations
+    told, told_there = ((of.root / "kb/eval/results.jsonl").read_text() for of in (cli, there))
+    assert told_there.startswith(told)
 
 
 def test_a_fresh_clone_without_originals_loses_nothing(cli: Cli, tmp_path: Path) -> None:
