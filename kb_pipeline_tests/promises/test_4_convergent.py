@@ -1,14 +1,17 @@
 """Promise 4, convergent: after any sequence of edits, additions, deletions and returns the active items equal those
-that a build from scratch over the final sources gives (ids and dates aside)."""
+that a build from scratch over the final sources gives (ids and dates aside).
+
+Here the history is random and of few words; ``test_lifecycle`` has a long one with what is known after each step,
+``test_lifecycle_random`` cuts builds off anywhere, and ``test_real_history`` plays four releases of a library."""
 
 import random
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from kb_pipeline_tests.driving import Cli, compile_all, new_root, opened, write
+from kb_pipeline_tests.driving import compile_all, new_root, opened, write
 from kb_pipeline_tests.promises.documents import DOCUMENTS
+from kb_pipeline_tests.promises.lifecycle_state import knowledge
 
 # Sentences that meet again in several documents, differ by a figure, a unit or a negation, or supersede each other.
 SENTENCES = (
@@ -26,25 +29,6 @@ SENTENCES = (
     "Each shard writes its journal before it answers.",
 )
 NAMES = ("notes/cache.md", "notes/a/limits.md", "handbook/relay-v1.0.md", "handbook/relay-v2.0.md", "handbook/new.md")
-
-
-def knowledge(root: Path) -> dict[str, Any]:
-    """Active items by statement, and what each says, with ids and dates aside."""
-    by_id = Cli(root).items()
-    told: dict[str, Any] = {}
-    for item in by_id.values():
-        if item["status"] == "active":
-            told[item["statement"]] = {
-                "context": item["context"],
-                "type": item["item_type"],
-                "category": item["primary_category"],
-                "tags": item["tags"],
-                "confirmations": item["confirmations"],
-                "needs_review": item["needs_review"],
-                "sources": sorted((c["doc_id"], c["start"], c["source_span"]) for c in item["sources"]),
-                "related": sorted(by_id[key]["statement"] for key in item["related_items"]),
-            }
-    return told
 
 
 def document(chance: random.Random) -> str:

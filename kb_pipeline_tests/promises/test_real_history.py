@@ -4,8 +4,8 @@ import shutil
 from pathlib import Path
 
 from kb_pipeline_tests.driving import Cli, compile_all, new_root, opened, tree
+from kb_pipeline_tests.promises.lifecycle_state import knowledge
 from kb_pipeline_tests.promises.test_1_proven import unproven
-from kb_pipeline_tests.promises.test_4_convergent import knowledge
 
 RELEASES = ("0.13.0", "0.20.0", "0.37.0", "0.47.3")
 
