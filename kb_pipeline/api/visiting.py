@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from kb_pipeline.api import browsing
-from kb_pipeline.api.access import TYPING, allowed
+from kb_pipeline.api.access import TYPING, Forbidden, allowed
 from kb_pipeline.api.answering import Tell
 from kb_pipeline.api.knowledge_base import KnowledgeBase
 from kb_pipeline.api.looking_up import Looked
@@ -100,12 +100,17 @@ class Visitor:
         k: int = 10,
         scope: Scope | None = None,
         project: str | None = None,
+        as_of: str | None = None,
+        explain: bool = False,
         typing: bool = False,
     ) -> SearchResult:
         """The ``k`` best hits for ``query``; ``typing`` says that it is not finished. Raises as
-        ``KnowledgeBase.search``."""
+        ``KnowledgeBase.search``, and ``Forbidden`` for an earlier day where he does not see everything."""
+        if as_of and self.seen.sees is not None:
+            cure = "Ask someone whose token sees everything."
+            raise Forbidden("what was known earlier is not kept apart by project.", where="as_of", cure=cure)
         with self._noted(TYPING if typing else "search", query, project) as told:
-            found = self.seen.search(query, k=k, scope=scope, project=project)
+            found = self.seen.search(query, k=k, scope=scope, project=project, as_of=as_of, explain=explain)
             told.hits = len(found.hits)
             return found
 

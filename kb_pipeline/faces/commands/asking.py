@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 import typer
 
 from kb_pipeline.errors import KbError
-from kb_pipeline.faces.commands.options import AsOf, Json, Root, Sources, opened, print_json
+from kb_pipeline.faces.commands.options import AsOf, Json, Root, Sources, asking, opened, print_json
 
 app = typer.Typer()
 _PAGES = ("pg_", "wiki/", "kb/wiki/")  # begin what names a page
@@ -35,7 +35,7 @@ def ask(
 
     with answers.streaming(quiet=as_json) as tell:
         scope = Scope(sources=tuple(source or ()))
-        found = opened(root).ask(question, scope=scope, project=project, way=way, keep=keep, fresh=fresh, tell=tell)
+        found = asking(root).ask(question, scope=scope, project=project, way=way, keep=keep, fresh=fresh, tell=tell)
     print_json(found) if as_json else answers.shown(found)
 
 
@@ -74,7 +74,7 @@ def search(
         since=since,
         until=until,
     )
-    found = opened(root).search(query, k=k, scope=scope, project=project, as_of=as_of, explain=explain)
+    found = asking(root).search(query, k=k, scope=scope, project=project, as_of=as_of, explain=explain)
     print_json(found) if as_json else results.hits(found)
     if as_of and not as_json:
         typer.echo("Items that were active then, alone: no passages and pages are kept of earlier days.", err=True)

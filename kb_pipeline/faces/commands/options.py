@@ -1,5 +1,6 @@
 """What every command shares: its options, the knowledge base it opens, and JSON for programs."""
 
+import getpass
 import json
 from pathlib import Path
 from typing import Annotated, Any
@@ -34,6 +35,18 @@ def opened(root: Path | None) -> Any:
     from kb_pipeline.api import shared
 
     return shared(found_root(root))
+
+
+def asking(root: Path | None) -> Any:
+    """The same for one who asks at this terminal, so that the log of queries knows who it was."""
+    from kb_pipeline.api.visiting import Visitor
+    from kb_pipeline.records import Principal
+
+    try:
+        name = getpass.getuser()
+    except (KeyError, OSError):  # a container may know no name for its user
+        name = "local"
+    return Visitor(opened(root), Principal(name=name, role="admin"), "cli", "person")
 
 
 def print_json(value: Record | list[Any] | dict[str, Any]) -> None:
