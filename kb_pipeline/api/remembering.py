@@ -23,6 +23,7 @@ from kb_pipeline.rules.history import as_of as as_of_
 from kb_pipeline.rules.history import moment, with_quotes
 from kb_pipeline.stages.index import item_row
 from kb_pipeline.store.index import LocalIndex
+from kb_pipeline.store.manifests import Entry
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\dZ)?")
 _ITEM = "kb_"
@@ -96,7 +97,7 @@ class Remembering(Asking):
         """Every item that was there at ``until`` (a time in UTC), of any status, as it was."""
         told = dict(self.kb.history.all())
         for entry in self.kb.manifest("tags"):
-            if item := as_of_(self._item(entry.key), told.pop(entry.key, ()), until):
+            if item := as_of_(self._read(entry), told.pop(entry.key, ()), until):
                 yield item
         for events in told.values():
             if item := as_of_(None, events, until):
@@ -104,7 +105,9 @@ class Remembering(Asking):
 
     def _item(self, name: str) -> Item | None:
         """The item as its file has it now; None where there is none, or it cannot be read."""
-        entry = self.kb.manifest("tags").get(name)
+        return self._read(self.kb.manifest("tags").get(name))
+
+    def _read(self, entry: Entry | None) -> Item | None:
         try:
             return cast(Item, self.kb.read("tags", entry)[0]) if entry else None
         except KbError:

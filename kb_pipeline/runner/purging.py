@@ -28,7 +28,7 @@ from kb_pipeline.runner.whole import whole
 from kb_pipeline.stages import PER_SOURCE, PIPELINE, WHOLE
 from kb_pipeline.store.commits import Group
 from kb_pipeline.store.erasing import erase
-from kb_pipeline.store.files import remove
+from kb_pipeline.store.files import read_bytes, remove
 from kb_pipeline.store.manifests import Entry, Manifest
 from kb_pipeline.store.vectors import VectorCache
 
@@ -47,6 +47,7 @@ def purge(run: Run, doc: str) -> PurgeReport:
     work.forget_decisions()
     work.forget_questions()
     work.remake(WHOLE[:_INDEX])
+    work.forget_pages()
     run.world.index.expunge(frozenset({doc}))
     hide(run)
     work.remake(WHOLE[_INDEX:])
@@ -181,6 +182,21 @@ class _Purge:
             kb.commit("eval", None, manifest, [Group("qa_gold", kept)])
             self.erased["questions"] += len(gold) - len(kept)
 
+    def forget_pages(self) -> None:
+        """Drop what else was made of it, pages and conflicts, where a stage that could not run has left that."""
+        kb = self.run.kb
+        for stage in (name for name in WHOLE[:_INDEX] if name != "tags"):
+            manifest = kb.manifest(stage)
+            keys = [entry.key for entry in manifest if any(map(self._tells, entry.outputs))]
+            if keys:
+                kb.commit(stage, None, manifest, (), keys, telling=None)
+                self.run.trees.pop(stage, None)
+                self.erased[stage] += len(keys)
+
+    def _tells(self, path: str) -> bool:
+        data = read_bytes(self.run.kb.folder / path) or b""
+        return self.doc.encode() in data or self.traces.within(data)
+
     # --- what lies around ----------------------------------------------------------------------------------------
 
     def sweep(self) -> None:
@@ -211,4 +227,6 @@ class _Purge:
     def report(self) -> PurgeReport:
         """What went, and what is left."""
         erased = {name: count for name, count in sorted(self.erased.items()) if count}
-        return PurgeReport(doc_id=self.doc, erased=erased, residue=tuple(self.left), warnings=tuple(self.warnings))
+        return PurgeReport(
+            doc_id=self.doc, erased=erased, residue=tuple(self.left), warnings=tuple(dict.fromkeys(self.warnings))
+        )

@@ -4,12 +4,15 @@ import json
 import zlib
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from kb_pipeline.api import KnowledgeBase
-from kb_pipeline.errors import KbError, NotFound
+from kb_pipeline.api import PER_SOURCE, KnowledgeBase
+from kb_pipeline.errors import KbError, ModelError, NotFound
+from kb_pipeline.world import Engine
 from kb_pipeline_tests.driving import Cli, compile_all, new_root, opened, write
 
 SECRET = "zanzibarium"
@@ -135,6 +138,34 @@ def test_a_gate_that_holds_back_the_next_generation_holds_no_purge(root: Path) -
         base.purge("notes/jane.md")
         assert traces(root) == []
         assert any(SHARED in h.text for h in base.search("replica disk").hits)
+
+
+class Silent:
+    """An engine whose model can not be reached."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def __getattr__(self, name: str) -> Any:
+        if name in {"tag", "judge", "questions"}:
+            raise ModelError("the model does not answer.", code="unavailable")
+        return getattr(self._engine, name)
+
+
+def test_a_model_that_does_not_answer_holds_no_purge(root: Path) -> None:
+    """What it had to be asked for is missing until the next build; no word of the document waits for it."""
+    write(root, {"notes/other.md": f"{OTHER}\n\nA valve closes at 3 bar.\n"})
+    with opened(root) as base:
+        for stage in PER_SOURCE:
+            base.build_stage(stage, "notes")
+        base.world = replace(base.world, engine=Silent(base.world.engine))
+        report = base.purge("notes/jane.md")
+    assert (report.residue, traces(root)) == ((), [])
+    assert any("the model does not answer" in warning for warning in report.warnings)
+    with opened(root) as base:
+        compile_all(base)
+        assert [f for f in base.check() if f.blocking and not f.ok] == []
+    assert items(root).keys() == {SHARED, "The block cache keeps 16 pages.", "A valve closes at 3 bar."}
 
 
 def test_what_people_and_logs_kept_of_it_goes(root: Path) -> None:

@@ -215,8 +215,12 @@ class LocalIndex:
         self.mask(self.masked() - docs)
 
     def _without(self, docs: frozenset[str], opened: Generation) -> str:
-        """A copy of a generation as readers see it while ``docs`` are masked; continued as the original would be."""
-        seen = LocalSnapshot(opened, self._masked() | docs, opened.manifest.embedder).everything()
+        """A copy of a generation as readers see it while ``docs`` are masked, less pages that cite them, whose words
+        are a mixture; continued as the original would be."""
+        shown = LocalSnapshot(opened, self._masked() | docs, opened.manifest.embedder).everything()
+        citing = opened.cited.touching(docs) | opened.originated.touching(docs)
+        mixed = set(opened.ids(np.flatnonzero(citing)))
+        seen = [row for row in shown if row.kind == "item" or row.id not in mixed]
         vectors, found = opened.exact(opened.positions(keys([row.id for row in seen])))
         made_by = {"embedder": opened.manifest.embedder, "dim": opened.manifest.dim}
         stamp = self._stamp.model_copy(update=made_by)
