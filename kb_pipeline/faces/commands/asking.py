@@ -30,13 +30,12 @@ def ask(
 
     Examples: kb ask "How long may a replica drain?" · kb ask "What changed since 2026-11-01?" --project platform
     """
-    from kb_pipeline.faces.rendering import answers
+    from kb_pipeline.faces.rendering.answers import Telling
     from kb_pipeline.records import Scope
 
-    with answers.streaming(quiet=as_json) as tell:
-        scope = Scope(sources=tuple(source or ()))
-        found = asking(root).ask(question, scope=scope, project=project, way=way, keep=keep, fresh=fresh, tell=tell)
-    print_json(found) if as_json else answers.shown(found)
+    telling, scope = Telling(quiet=as_json), Scope(sources=tuple(source or ()))
+    found = opened(root).ask(question, scope=scope, project=project, way=way, keep=keep, fresh=fresh, tell=telling.tell)
+    print_json(found) if as_json else telling.end(found)
 
 
 @app.command()

@@ -1,7 +1,6 @@
 """What one who asks a question sees: sentences as they are verified, then their sources. Decides nothing."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 from rich.text import Text
 
@@ -11,45 +10,53 @@ from kb_pipeline.records import Answer, Evidence, Plan, Record, Sentence, ToolRe
 _QUOTE = 300
 
 
-@contextmanager
-def streaming(*, quiet: bool) -> Iterator[Callable[[str, Record], None]]:
-    """Yields what to tell of an answer as it comes: on a terminal each sentence at once, elsewhere nothing."""
+class Telling:
+    """An answer on its way to the terminal, where each sentence is shown at once; elsewhere all of it at its end.
 
-    def tell(kind: str, record: Record) -> None:
+    Sources are numbered in the order in which sentences cite them.
+    """
+
+    def __init__(self, *, quiet: bool) -> None:
+        self._live = OUT.is_terminal and not quiet
+        self._numbers: dict[str, int] = {}
+        self._said = 0
+
+    def tell(self, kind: str, record: Record) -> None:
+        """Show what has come of the answer."""
+        if not self._live:
+            return
         if isinstance(record, Plan):
             ERR.print(Text("looking up " + ", ".join(call.tool for call in record.calls), style="dim"))
         elif isinstance(record, ToolResult) and record.failed:
             ERR.print(Text(f"{record.call.tool} failed: {record.failed}", style="yellow"))
         elif isinstance(record, Sentence):
-            ERR.print(Text(f"{len(record.cites)} source{'s' if len(record.cites) != 1 else ''} checked", style="dim"))
+            self._say(record)
 
-    yield (lambda kind, record: None) if quiet or not ERR.is_terminal else tell
+    def end(self, found: Answer) -> None:
+        """Show what is left: sentences, sources with title, path and quote, or that there is no answer."""
+        for sentence in found.sentences[self._said :]:
+            self._say(sentence)
+        if not found.answered:
+            OUT.print(Text("Not in the knowledge base.", style="bold"))
+            _listed("nearest", found.nearest)
+        _listed("sources", sorted(found.evidence, key=lambda evidence: self._numbers.get(evidence.id, 0)))
+        for failure in found.failed:
+            OUT.print(Text(f"could not look up {failure}", style="yellow"))
+        for note in found.notes:
+            OUT.print(Text(f"note: {note}", style="yellow"))
+        OUT.print(Text(_facts(found), style="dim"))
 
-
-def shown(found: Answer) -> None:
-    """Sentences with the numbers of their sources, these with title, path and quote; or that there is no answer."""
-    if not found.answered:
-        OUT.print(Text("Not in the knowledge base.", style="bold"))
-        _listed("nearest", found.nearest)
-    numbers = {evidence.id: n for n, evidence in enumerate(found.evidence, start=1)}
-    for sentence in found.sentences:
-        marks = "".join(f" [{numbers[name]}]" for name in sentence.cites if name in numbers)
+    def _say(self, sentence: Sentence) -> None:
+        marks = "".join(f" [{self._numbers.setdefault(name, len(self._numbers) + 1)}]" for name in sentence.cites)
         OUT.print(Text.assemble(sentence.text, (marks, "cyan")))
         for note in sentence.notes:
             OUT.print(Text(f"  note: {note}", style="yellow"))
-    if found.evidence:
-        _listed("sources", found.evidence)
-    for failure in found.failed:
-        OUT.print(Text(f"could not look up {failure}", style="yellow"))
-    for note in found.notes:
-        OUT.print(Text(f"note: {note}", style="yellow"))
-    OUT.print(Text(_facts(found), style="dim"))
+        self._said += 1
 
 
-def _listed(title: str, evidence: tuple[Evidence, ...]) -> None:
-    if not evidence:
-        return
-    OUT.print(Text(f"\n{title}", style="bold"))
+def _listed(title: str, evidence: Sequence[Evidence]) -> None:
+    if evidence:
+        OUT.print(Text(f"\n{title}", style="bold"))
     for n, found in enumerate(evidence, start=1):
         where = " › ".join(filter(None, (found.title or found.doc_id, found.heading)))
         OUT.print(Text.assemble((f"{n:2}  ", "cyan"), f"[{where}]({found.doc_id})", (f"  {found.ref}", "dim")))
