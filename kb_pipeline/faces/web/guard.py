@@ -32,6 +32,8 @@ _OPEN = ("/healthz", "/static/", "/login")
 _FACES: Mapping[str, tuple[str, UserKind]] = {"/api/": ("api", "automation"), "/mcp": ("mcp", "agent")}
 _UPLOADS = "/inbox"
 _STREAMS = ("/api/ask", "/answer", "/inbox/events", "/mcp")
+_UNANSWERED = 0
+_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"})
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self';"
@@ -71,7 +73,7 @@ class Guard:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        began, status = time.perf_counter(), [500]
+        began, status = time.perf_counter(), [_UNANSWERED]
         face, kind = next((v for k, v in _FACES.items() if scope["path"].startswith(k)), ("web", "person"))
 
         async def sending(message: Message) -> None:
@@ -86,8 +88,12 @@ class Guard:
             try:
                 await self._admitted(scope, receive, sending, face, kind)
             except KbError as error:
+                if status[0] != _UNANSWERED:
+                    raise  # half an answer cannot be taken back
                 await self.refuse(scope, error)(scope, receive, sending)
-        self.metrics.observe(face, scope["method"], status[0], time.perf_counter() - began)
+            finally:
+                method = scope["method"] if scope["method"] in _METHODS else "other"
+                self.metrics.observe(face, method, status[0], time.perf_counter() - began)
 
     async def _admitted(self, scope: Scope, receive: Receive, send: Send, face: str, kind: UserKind) -> None:
         headers = Headers(scope=scope)
