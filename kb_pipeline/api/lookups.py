@@ -2,17 +2,20 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import cast
 
+from kb_pipeline.errors import StoreError
 from kb_pipeline.query import evidence
 from kb_pipeline.query.search import found_by
 from kb_pipeline.query.tools import Desk, Lookup
-from kb_pipeline.records import Conflict, Document, Event, Evidence, Hit, Row, Source, Tool, ToolCall
+from kb_pipeline.records import Conflict, Document, Event, Evidence, Hit, Item, Row, Source, Tool, ToolCall
 from kb_pipeline.rules import relevance
 from kb_pipeline.runner import Run
 
 _PEOPLE, _HITS = 5, 20
+_TEXTS = frozenset({"chunk", "page", "document"})
 _ABOUT_CONFLICTS = re.compile(
     r"\b(?:conflict|contradict|disagree|inconsisten)\w*|\b(?:item|source|document|statement)s?\b", re.IGNORECASE
 )
@@ -31,14 +34,30 @@ class Records:
         """The three look-ups."""
         return {"recent_changes": self._changes, "who_knows": self._people, "conflicts": self._conflicts}
 
-    def hints(self, refs: Sequence[str], desk: Desk) -> dict[str, tuple[str, ...]]:
-        """What must be said of items that are in conflict with others that may be seen, by id."""
-        found: dict[str, tuple[str, ...]] = {}
+    def hints(self, found: Sequence[Evidence], desk: Desk) -> dict[str, tuple[str, ...]]:
+        """What must be said of evidence, by its ref: that an item is in conflict, what of a text is superseded."""
+        hints: dict[str, tuple[str, ...]] = {}
+        refs = {e.ref for e in found}
         for conflict in self.conflicts() if refs else ():
             for one, other in ((conflict.a, conflict.b), (conflict.b, conflict.a)):
                 if one in refs and _seen([other], desk):
-                    found[one] = (*found.get(one, ()), f"in conflict with {other}: {conflict.why}")
-        return found
+                    hints[one] = (*hints.get(one, ()), f"in conflict with {other}: {conflict.why}")
+        texts = [e for e in found if e.kind in _TEXTS]
+        for item in self._superseded() if texts else ():
+            by = f" by {item.superseded_by}" if item.superseded_by and _seen([item.superseded_by], desk) else ""
+            for e in texts:
+                if span := next((s.source_span for s in item.sources if s.source_span in e.text), ""):
+                    hints[e.ref] = (*hints.get(e.ref, ()), f"“{' '.join(span.split())}” is superseded{by}")
+        return hints
+
+    def _superseded(self) -> Iterator[Item]:
+        """Items that newer ones replaced; of all items the manifest tells which are not active."""
+        for entry in self.run.kb.manifest("tags"):
+            if "cites" in entry.info:
+                with suppress(StoreError):  # a broken edit, which the build reports
+                    item = cast(Item, self.run.kb.read("tags", entry)[0])
+                    if item.status == "superseded":
+                        yield item
 
     def _changes(self, call: ToolCall, desk: Desk) -> Iterator[Evidence]:
         """What happened to items since the day that ``call`` names, the latest first."""

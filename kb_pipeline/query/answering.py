@@ -30,7 +30,7 @@ from kb_pipeline.rules.citations import verified
 from kb_pipeline.world import World
 
 Tell = Callable[[str, Record], None]
-Hints = Callable[[Sequence[str], Desk], Mapping[str, tuple[str, ...]]]
+Hints = Callable[[Sequence[Evidence], Desk], Mapping[str, tuple[str, ...]]]
 
 MOST_CALLS = 6
 """Look-ups of one plan: what is beyond is not made, and said not to be."""
@@ -48,7 +48,7 @@ _FIRST: Mapping[Way, Tool] = {"hybrid": "search", "catalogue": "catalogue", "aut
 @dataclass(frozen=True)
 class Inquiry:
     """A question with all that decides its answer. ``tools`` are the look-ups beyond those of the index, ``hints`` says
-    of refs what else is known of them, ``briefing`` is what the planner sees."""
+    what else is known of evidence, by its ref, ``briefing`` is what the planner sees."""
 
     question: str
     briefing: Briefing
@@ -56,7 +56,7 @@ class Inquiry:
     way: Way = "auto"
     generation: str | None = None
     tools: Mapping[Tool, Lookup] = field(default_factory=dict)
-    hints: Hints = lambda refs, desk: {}
+    hints: Hints = lambda found, desk: {}
 
     def offered(self) -> Mapping[Tool, Lookup]:
         """The tools that this way may use."""
@@ -129,7 +129,7 @@ def _evidence(plan: Plan, results: Sequence[ToolResult], hints: Hints, desk: Des
     lists = [by_call.get(call, ()) for call in plan.calls]
     rounds = range(max((len(found) for found in lists), default=0))
     found = [found[n] for n in rounds for found in lists if n < len(found)]
-    known = evidence_.hinted(found, hints([e.ref for e in found], desk))
+    known = evidence_.hinted(found, hints(found, desk))
     return evidence_.numbered(evidence_.titled(known, desk.snapshot))
 
 

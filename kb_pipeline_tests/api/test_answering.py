@@ -60,6 +60,16 @@ def test_what_is_in_conflict_is_found_and_said(base: KnowledgeBase) -> None:
     assert any("in conflict with" in note for sentence in told.sentences for note in sentence.notes)
 
 
+def test_what_is_superseded_is_said_to_be(base: KnowledgeBase) -> None:
+    """A sentence from a text in which an older statement stands says that this is superseded, and by which item."""
+    for way in ("hybrid", "catalogue"):
+        answer = base.ask("How many messages does the relay hold in its queue by default?", way=way)
+        assert "256 messages" in said(answer)
+        old = [s for s in answer.sentences if "64 messages" in s.text]
+        assert all("64 messages in its queue by default.” is superseded by kb_" in " ".join(s.notes) for s in old)
+        assert old or way == "hybrid"
+
+
 def test_what_changed_is_told_by_day(base: KnowledgeBase) -> None:
     """An edited document's items are what is new since a day; such an answer is not kept."""
     question = "What changed since 2026-01-01?"

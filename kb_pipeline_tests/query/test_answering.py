@@ -170,7 +170,7 @@ def test_an_answer_that_a_model_cannot_give_is_an_error(world: World) -> None:
 def test_what_is_known_of_evidence_goes_with_the_sentence(world: World) -> None:
     """That an item is in conflict stands beside every sentence that cites it."""
     hints = {"kb_00000000000a": ("in conflict with kb_b: 512 or 640",)}
-    found = answer(Inquiry(QUESTION, BRIEFING, hints=lambda refs, desk: hints), world)
+    found = answer(Inquiry(QUESTION, BRIEFING, hints=lambda found, desk: hints), world)
     assert found.sentences[0].notes == hints["kb_00000000000a"]
 
 
