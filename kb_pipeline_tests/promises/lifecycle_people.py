@@ -1,10 +1,12 @@
 """What people do to items: edit, hide and write files, decide, restore, purge. Edits like those of sources."""
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from kb_pipeline.errors import KbError, NotFound
 from kb_pipeline.rules.ids import draft_hash, item_id
 from kb_pipeline_tests.driving import opened
 
@@ -74,9 +76,10 @@ class RestoreItem:
     statement: str
 
     def apply(self, root: Path) -> frozenset[str]:
-        with opened(root) as base:
+        with opened(root) as base, suppress(NotFound):
             base.restore(id_of(self.statement))
-        return frozenset({id_of(self.statement)})
+            return frozenset({id_of(self.statement)})
+        return frozenset()
 
 
 @dataclass(frozen=True)
@@ -89,9 +92,10 @@ class RetireItem:
         path = file_of(root, self.statement)
         if path is None:
             return frozenset()
-        with opened(root) as base:
+        with opened(root) as base, suppress(KbError):  # of what no document states
             base.edit(path.stem, {"status": "retired"})
-        return frozenset({path.stem})
+            return frozenset({path.stem})
+        return frozenset()
 
 
 @dataclass(frozen=True)
@@ -106,9 +110,10 @@ class Decide:
         one, other = file_of(root, self.first), file_of(root, self.second)
         if one is None or other is None:
             return frozenset()
-        with opened(root) as base:
+        with opened(root) as base, suppress(KbError):  # of what no document states
             base.decide(f"pair:{one.stem}:{other.stem}", self.action, "so we agreed")
-        return frozenset({one.stem, other.stem})
+            return frozenset({one.stem, other.stem})
+        return frozenset()
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from kb_pipeline_tests import dying
 from kb_pipeline_tests.driving import compile_all
 from kb_pipeline_tests.promises.lifecycle_corpus import ACTIVE, DOCUMENTS, SUPERSEDED
 from kb_pipeline_tests.promises.lifecycle_edits import Copy, Edit, Move, Remove, Write
+from kb_pipeline_tests.promises.lifecycle_people import Decide, HideItem, RestoreItem, RetireItem
 from kb_pipeline_tests.promises.lifecycle_playing import begin, few
 from kb_pipeline_tests.promises.lifecycle_script_facts import VERSIONS, WITNESSES
 from kb_pipeline_tests.promises.lifecycle_script_places import PLACES, REGISTRY
@@ -57,14 +58,16 @@ def texts(draw: st.DrawFn) -> str:
 
 
 def edits() -> st.SearchStrategy[tuple[Edit, ...]]:
-    """The edits of a step of the script, or one that nobody thought of."""
-    path = st.sampled_from(_PATHS)
+    """The edits of a step of the script, or one that nobody thought of, of a document or of an item."""
+    path, statement = st.sampled_from(_PATHS), st.sampled_from(_SENTENCES)
     return st.one_of(
         st.sampled_from([step.edits for step in _STEPS]),
         st.tuples(st.builds(Write, path, texts())),
         st.tuples(st.builds(Move, path, path)),
         st.tuples(st.builds(Copy, path, path)),
         st.tuples(st.builds(Remove, path)),
+        st.tuples(st.builds(Decide, st.sampled_from(("merge", "keep", "supersede", "retire")), statement, statement)),
+        st.tuples(st.one_of(st.builds(kind, statement) for kind in (HideItem, RetireItem, RestoreItem))),
     )
 
 
