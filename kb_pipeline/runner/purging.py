@@ -47,7 +47,8 @@ def purge(run: Run, doc: str) -> PurgeReport:
     work.forget_decisions()
     work.forget_questions()
     work.remake(WHOLE[:_INDEX])
-    work.forget_pages()
+    if work.forget_pages():
+        work.remake(WHOLE[:_INDEX])
     run.world.index.expunge(frozenset({doc}))
     hide(run)
     work.remake(WHOLE[_INDEX:])
@@ -182,9 +183,10 @@ class _Purge:
             kb.commit("eval", None, manifest, [Group("qa_gold", kept)])
             self.erased["questions"] += len(gold) - len(kept)
 
-    def forget_pages(self) -> None:
-        """Drop what else was made of it, pages and conflicts, where a stage that could not run has left that."""
-        kb = self.run.kb
+    def forget_pages(self) -> int:
+        """Drop what else tells of it still: pages that speak of earlier days, and what a stage left that could not run;
+        how much that was."""
+        kb, before = self.run.kb, self.erased.total()
         for stage in (name for name in WHOLE[:_INDEX] if name != "tags"):
             manifest = kb.manifest(stage)
             keys = [entry.key for entry in manifest if any(map(self._tells, entry.outputs))]
@@ -192,6 +194,7 @@ class _Purge:
                 kb.commit(stage, None, manifest, (), keys, telling=None)
                 self.run.trees.pop(stage, None)
                 self.erased[stage] += len(keys)
+        return self.erased.total() - before
 
     def _tells(self, path: str) -> bool:
         data = read_bytes(self.run.kb.folder / path) or b""
