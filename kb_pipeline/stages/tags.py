@@ -53,7 +53,8 @@ def run(changes: Changes, inputs: Inputs, previous: Previous, world: World) -> O
     decisions = cast(tuple[DedupDecision, ...], inputs.records("dedup", "decisions"))
     leavers, standing = [item for (item,) in retired.values()], frozenset(inputs.keys("normalized"))
     causes = history.explained(affected, decisions, leavers, standing, heirs)
-    taken = _taken([c for c in known if c.id in hidden & previous.removed()], library, closed, world)
+    by_hand = hidden & previous.removed()
+    taken = _taken([c for c in known if c.id in by_hand], library, closed, world)
     return Output(
         upserts={**upserts, **retired},
         deletes=frozenset(merged_away | (hidden & published.keys())),
