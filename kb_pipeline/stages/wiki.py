@@ -1,6 +1,6 @@
 """The plan and its items to pages: Markdown, indexes and the log. Writes nothing itself."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -45,7 +45,8 @@ def run(changes: Changes, inputs: Inputs, previous: Previous, world: World) -> O
     made = _Pages(inputs, previous, world, known)
     for start in range(0, len(affected), _SLICE):
         made.write(affected[start : start + _SLICE])
-    left = made.without([key for key in published if key.startswith("pg_") and key not in plan])
+    paths = {page.path for page in plan.values()}
+    left = made.without([key for key in published if key.startswith("pg_") and key not in plan], paths)
     briefs = [made.briefs[key] for key in sorted(made.briefs)]
     indexes = _indexes(briefs, made.log, previous)
     return Output(
@@ -109,13 +110,14 @@ class _Pages:
         elif not is_reviewed(before.text) and front_of(before.text).get("rendering") != front_of(text)["rendering"]:
             self.log.append(f"{self._now()} rewritten {where}")
 
-    def without(self, keys: Sequence[str]) -> list[str]:
-        """The pages of ``keys`` that can go. On one that a person wrote in, his words stay and the machine's go."""
+    def without(self, keys: Sequence[str], paths: Collection[str]) -> list[str]:
+        """The pages of ``keys`` that can go. On one that a person wrote in, his words stay and the machine's go; where
+        another page takes its path, they are merged into that one."""
         gone = []
         for key in keys:
             before = self._before(key)
             path = before.path if before else key
-            if before is None or is_untouched(before.text):
+            if before is None or path in paths or is_untouched(before.text):
                 gone.append(key)
                 self.log.append(f"{self._now()} removed `{path}`")
             else:

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from kb_pipeline.errors import KbError
 from kb_pipeline.faces.commands.options import Json, Root, opened, print_json
 
 app = typer.Typer()
@@ -44,17 +45,29 @@ def page(
 
 @app.command()
 def export(
-    html: Annotated[Path, typer.Option("--html", help="A folder for a site that needs no server.")],
+    html: Annotated[Path | None, typer.Option("--html", help="A folder for a site that needs no server.")] = None,
+    okf: Annotated[Path | None, typer.Option("--okf", help="A folder for an Open Knowledge Format bundle.")] = None,
     root: Root = None,
     as_json: Json = False,
 ) -> None:
-    """The wiki as a static site with search.
+    """The wiki as a static site with search, or as a bundle that other tools read.
 
     Example: kb export --html site
     """
     from kb_pipeline.faces.rendering.console import OUT
+    from kb_pipeline.faces.rendering.okf import write_bundle
     from kb_pipeline.faces.rendering.site import write_site
 
+    wanted = [(folder, write) for folder, write in ((html, write_site), (okf, write_bundle)) if folder is not None]
+    if not wanted:
+        raise KbError(
+            "there is nowhere to write to.", where="kb export", cure="Give --html DIR or --okf DIR.", code="usage"
+        )
     base = opened(root)
-    written = write_site([base.page(brief.id) for brief in base.pages()], html)
-    print_json({"folder": str(html), "pages": written}) if as_json else OUT.print(f"{written} pages in {html}")
+    pages = [base.page(brief.id) for brief in base.pages()]
+    written = {str(folder): write(pages, folder) for folder, write in wanted}
+    if as_json:
+        print_json(written)
+        return
+    for folder_name, count in written.items():
+        OUT.print(f"{count} pages in {folder_name}")

@@ -1,0 +1,61 @@
+"""The wiki outside: a site without a server, and a bundle for other tools."""
+
+import re
+from pathlib import Path
+
+import yaml
+
+from kb_pipeline.faces.rendering.okf import write_bundle
+from kb_pipeline.faces.rendering.site import write_site
+from kb_pipeline.records import Link, Page, PageBrief, PageView
+
+TEXT = """---
+title: "Relay"
+status: "current"
+---
+
+# Relay
+
+The relay forwards <b>messages</b>.[^kb_a]
+
+## Related pages
+
+- [Gateway](gateway.md)
+
+[^kb_a]: “The relay forwards.” — [notes/relay.md](../../normalized/notes/relay.md.md), CC0-1.0, read 2026-01-02.
+"""
+
+
+def view(title: str, path: str, text: str = TEXT) -> PageView:
+    """A page as a face shows it."""
+    page = Page(id=f"pg_{title}", title=title, category="Stores", path=path, related=(Link(title="x", path="x"),))
+    brief = PageBrief(id=page.id, title=title, path=path, category="Stores", summary="What it is.", tags=("relay",))
+    return PageView(page=page, brief=brief, text=text, front={"status": "current"})
+
+
+PAGES = [view("Relay", "stores/relay.md"), view("缓存", "stores/缓存.md"), view("Gateway", "stores/gateway.md")]
+
+
+def test_a_site_needs_no_server(tmp_path: Path) -> None:
+    """Pages link to each other, footnotes are numbered with their quotes, and no markup of a document is markup."""
+    assert write_site(PAGES, tmp_path) == 3
+    page = (tmp_path / "stores/relay.html").read_text()
+    assert 'href="gateway.html"' in page
+    assert '<sup><a href="#fn1" title="“The relay forwards.”' in page
+    assert "<b>" not in page
+    assert "normalized" not in re.sub(r"title=\"[^\"]*\"", "", page)
+    assert (tmp_path / "stores/缓存.html").is_file()
+    assert "const PAGES = [[" in (tmp_path / "search.js").read_text()
+    assert 'href="stores/relay.html"' in (tmp_path / "index.html").read_text()
+
+
+def test_a_bundle_is_conformant(tmp_path: Path) -> None:
+    """Every concept has a type, each folder an index, and the first one names the version."""
+    assert write_bundle(PAGES, tmp_path) == 3
+    front = yaml.safe_load((tmp_path / "stores/relay.md").read_text().split("---\n")[1])
+    assert (front["type"], front["title"], front["status"]) == ("Topic", "Relay", "stable")
+    body = (tmp_path / "stores/relay.md").read_text().split("---\n", 2)[2]
+    assert "normalized" not in body
+    assert "[Gateway](gateway.md)" in body
+    assert "[Relay](relay.md): What it is." in (tmp_path / "stores/index.md").read_text()
+    assert yaml.safe_load((tmp_path / "index.md").read_text().split("---\n")[1]) == {"okf_version": "0.3"}
