@@ -127,3 +127,14 @@ class Purge:
             report = base.purge(self.doc)
         assert report.residue == (), report.residue
         return frozenset({self.doc})
+
+
+@dataclass(frozen=True)
+class Readmit:
+    """A purged document let in again."""
+
+    doc: str
+
+    def apply(self, root: Path) -> frozenset[str]:
+        with opened(root) as base:
+            return frozenset({self.doc} if base.readmit(self.doc) else ())

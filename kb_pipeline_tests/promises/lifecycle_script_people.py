@@ -2,6 +2,7 @@
 decisions hold through everything, and bring back nothing that is gone."""
 
 from kb_pipeline_tests.promises.lifecycle_corpus import (
+    DOCUMENTS,
     EXPIRY,
     LOGS,
     OUTAGE,
@@ -18,6 +19,7 @@ from kb_pipeline_tests.promises.lifecycle_people import (
     EditItem,
     HideItem,
     Purge,
+    Readmit,
     RestoreItem,
     RetireItem,
     WriteItem,
@@ -162,5 +164,14 @@ PEOPLE = (
         "a text that says nothing",
         (Swap("notes/words.md", "# Words", "# Before\n\nNothing.\n\n# Words"),),
         filed=9,  # a purge keeps the vectors of statements and questions alone
+    ),
+    Step("the purged document is there again", (Write("notes/spam.md", DOCUMENTS["notes/spam.md"]),), redone=0),
+    Step(
+        "and is let in",
+        (Readmit("notes/spam.md"),),
+        new={SCORE: "notes/spam.md", QUARANTINE: "notes/spam.md"},
+        redone=1,
+        embedded=2,
+        about=("notes/spam.md",),
     ),
 )

@@ -80,8 +80,13 @@ def from_scratch(root: Path, scratch: Path, open_: Opener = opened) -> Path:
 
 
 def carry(old: Path, new: Path) -> None:
-    """Bring along what people did, and nothing else: their decisions, the items they wrote and those they edited."""
-    paths = [old / "dedup/human.jsonl", old / "normalized/human.manifest.jsonl", *old.glob("normalized/human/*")]
+    """Bring along what people did, and nothing else: decisions, purges, the items that they wrote or edited."""
+    paths = [
+        old / "purged.jsonl",
+        old / "dedup/human.jsonl",
+        old / "normalized/human.manifest.jsonl",
+        *old.glob("normalized/human/*"),
+    ]
     items = ((path, json.loads(path.read_text())) for path in old.glob("items/*/*.json"))
     paths += [path for path, item in items if item["edited"] or any(_by_hand(c) for c in item["sources"])]
     for path in filter(Path.is_file, paths):

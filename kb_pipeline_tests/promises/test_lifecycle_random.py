@@ -74,7 +74,7 @@ def edits() -> st.SearchStrategy[tuple[Edit, ...]]:
 def histories() -> st.SearchStrategy[list[Turn]]:
     """One to six turns."""
     then = st.sampled_from(("", "build", "kill"))
-    return st.lists(st.builds(Turn, edits(), then, st.integers(1, 240)), min_size=1, max_size=6)
+    return st.lists(st.builds(Turn, edits(), then, st.integers(1, 600)), min_size=1, max_size=6)
 
 
 @pytest.fixture(scope="module")
