@@ -188,7 +188,10 @@ def test_status_show_check_eval_and_sql_print_json(cli: Cli) -> None:
     assert item["passages"][0]["proven"]
     assert {finding["stage"] for finding in cli.json("check")} >= {"raw", "tags", "index", "live"}
     assert cli.json("eval")[-1]["metrics"]["all"]["n"] > 0
-    assert cli.json("sql", "select kind, count(*) as n from rows group by 1 order by 1")[-1] == {"kind": "item", "n": 2}
+    assert cli.json("sql", "select kind, count(*) as n from rows group by 1 order by 1")[-2:] == [
+        {"kind": "item", "n": 2},
+        {"kind": "page", "n": 1},
+    ]
 
 
 def test_text_of_each_command_reads_well(cli: Cli) -> None:
