@@ -57,7 +57,8 @@ def real_tree() -> dict[str, str]:
     """Every folder and module of the package, with the first sentence of its docstring."""
     found: dict[str, str] = {}
     for path in tracked("kb_pipeline/*"):
-        found.setdefault(f"{name(path.parent)}/", "")
+        for folder in path.relative_to(ROOT).parents[:-1]:
+            found.setdefault(f"{folder.as_posix()}/", "")
         if path.suffix == ".py":
             sentence = (ast.get_docstring(ast.parse(path.read_text())) or "").partition("\n\n")[0].replace("\n", " ")
             found[f"{name(path.parent)}/" if path.stem == "__init__" else name(path)] = sentence
