@@ -118,14 +118,21 @@ def _facet(point: Point) -> Facet:
 def _lead(parts: list[tuple[str, list[_Run]]], material: Material) -> list[Stated]:
     """What the page begins with, taken out of its run: a sentence that says what its title is, else the first one that
     can stand alone, with those that lean on it."""
-    early = [run for heading, runs in parts[:2] if not is_release(heading) for run in runs if run.kind == "prose"]
-    types = {item.id: item.item_type for _, items in material.parts for item in items}
+    items = {item.id: item for _, items in material.parts for item in items}
+    early = [
+        run
+        for heading, runs in parts[:2]
+        if not is_release(heading)
+        for run in runs
+        if run.kind == "prose" and (not heading or items[run.points[0][0].cites[0]].context is None)
+    ]
     form = form_of(material.title)
 
-    def rank(run: _Run) -> tuple[bool, bool, int]:
+    def rank(run: _Run) -> tuple[bool, bool]:
         first = run.points[0][0]
         names = form_of(first.text).startswith(form)
-        return bool(first.follows) or first.text.endswith(":"), not (names and types[first.cites[0]] == "definition"), 0
+        defines = names and items[first.cites[0]].item_type == "definition"
+        return bool(first.follows) or first.text.endswith(":"), not defines
 
     found = min(early, key=rank, default=None)
     if found is None or rank(found)[0]:

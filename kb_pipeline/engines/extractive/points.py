@@ -82,10 +82,13 @@ def _own_context(item: Item, headings: Collection[str]) -> list[str]:
 
 
 def _shared_leads(items: Sequence[Item]) -> list[str]:
-    """For each item the lead-in that extraction put before it (``lead: point``), where its neighbour has the same."""
+    """For each item the lead-in that extraction put before it (``lead: point``), where a neighbour has the same or one
+    stands below it."""
     prefixes = [item.statement.partition(": ")[0] if ": " in item.statement else "" for item in items]
+    contexts = {part for item in items for part in (item.context or "").split(" > ")}
     found: list[str] = []
     for prefix, group in groupby(prefixes):
         size = len(list(group))
-        found += [prefix if size > 1 and len(prefix.split()) > 1 else ""] * size
+        shared = len(prefix.split()) > 1 and (size > 1 or prefix in contexts)
+        found += [prefix if shared else ""] * size
     return found

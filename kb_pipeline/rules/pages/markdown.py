@@ -19,6 +19,7 @@ _CODE = re.compile(
     r")(?![\w`])"
 )
 _URL = re.compile(r"https?://[^\s<>()\[\]*\\`'\"]+[^\s<>()\[\]*\\`'\".,;:!?](?![*\\])")
+_SPOKEN = re.compile(r"\(\w+(?: \w+)+\)$")  # words in brackets are no arguments
 _SPAN = re.compile(r"(?<!`)(`+)(?!`)(?:.*?[^`])\1(?!`)")
 _SPECIAL = re.compile(r"([\\`*\[<]|~(?=~)|\$(?=.*\$)|(?<![^\W_])_|_(?![^\W_]))")
 _LINE_START = re.compile(r"^(?:([-+=#>|])(?=\s|$|[-=#>|])|(\d+)([.)])(?=\s))")
@@ -32,7 +33,7 @@ def inline(text: str) -> str:
     found: list[str] = []
     at = 0
     for m in sorted([*_URL.finditer(text), *_CODE.finditer(text)], key=lambda m: (m.start(), -m.end())):
-        if m.start() < at:
+        if m.start() < at or _SPOKEN.search(m[0]):
             continue
         found.append(_escaped(text[at : m.start()], first=at == 0))
         found.append(f"<{m[0]}>" if m.re is _URL else m[0] if _HOST.fullmatch(m[0]) else f"`{m[0]}`")
