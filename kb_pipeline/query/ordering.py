@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import cast
 
 from kb_pipeline.query.lists import PASSAGE, Ranking
@@ -60,10 +61,10 @@ class Candidate:
     moved: list[str] = field(default_factory=list)
 
 
-def candidates(found: Mapping[str, float], query: Query, snapshot: Snapshot, k: int) -> list[Candidate]:
+def candidates(found: Mapping[str, float], query: Query, snapshot: Snapshot, k: int, wanted: int) -> list[Candidate]:
     """The best rows in the order of their fused scores; what holds the query, or what was pasted, comes first: no
     likeness outranks it."""
-    best = sorted(found, key=lambda row: (-found[row], row))[: _FETCHED * k + _SPARE]
+    best = sorted(found, key=lambda row: (-found[row], row))[: max(_FETCHED * k, wanted) + _SPARE]
     places = {row: place for place, row in enumerate(best, start=1)}
     exact = _exact(query)
     made = [
@@ -102,7 +103,7 @@ def measure(made: Sequence[Candidate], query: Query, cosines: Mapping[str, float
     """Give each candidate its cosine, coverage and heuristic relevance."""
     for candidate in made:
         row = candidate.row
-        held = frozenset(analyse(f"{row.text}\n{row.heading}\n{row.title}\n{row.doc_id}"))
+        held = _above(row.heading, row.title, row.doc_id).union(analyse(row.text))
         share = relevance.covered(query.tokens, held)
         cosine = cosines.get(row.id, None if row.kind == PASSAGE else 0.0)
         candidate.scores = {"coverage": round(share, 4)} | ({} if cosine is None else {"cosine": round(cosine, 4)})
@@ -176,6 +177,12 @@ def with_neighbours(hits: Sequence[Hit], snapshot: Snapshot) -> tuple[Hit, ...]:
         else hit
         for hit in hits
     )
+
+
+@lru_cache(maxsize=1 << 12)
+def _above(*parts: str) -> frozenset[str]:
+    """The tokens of what stands above a text, which many rows share."""
+    return frozenset(analyse("\n".join(parts)))
 
 
 def _decay(row: Row, query: Query) -> float:

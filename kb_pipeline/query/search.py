@@ -74,7 +74,7 @@ def found_by(
     given = lists.projected(gathered, lists.units_of(gathered, snapshot, scope), ranking)
     known = _query(query, world, snapshot)
     wanted = k if world.settings.options.rerank == "off" else max(k, ordering.REREAD)
-    made = ordering.candidates(fusion.fuse(given, ranking.weights), known, snapshot, wanted)
+    made = ordering.candidates(fusion.fuse(given, ranking.weights), known, snapshot, k, wanted)
     made = ordering.capped(ordering.merged(made), ranking.per_document)[:wanted]
     ordering.measure(made, known, {row: score for name in _COSINES for row, score in gathered.get(name, ())})
     made, scores, by = _reread(made, world, query)
