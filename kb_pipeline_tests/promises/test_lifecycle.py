@@ -61,7 +61,8 @@ def test_the_script_is_long() -> None:
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_after_every_edit_all_is_known_and_nothing_else(start: Path, tmp_path: Path, chapter: str) -> None:
-    """Each step of the script is compiled and compared with what is expected, and with a build from scratch."""
+    """Each step of the script is compiled and compared with what is expected, and with a build from scratch; in the end
+    a full build tells the same, and so does one of what git keeps alone."""
     root = Path(shutil.copytree(start, tmp_path / "base"))
     expected = Expected.of(ACTIVE, SUPERSEDED)
     agrees(root, expected)
@@ -69,6 +70,14 @@ def test_after_every_edit_all_is_known_and_nothing_else(start: Path, tmp_path: P
         with told(step):
             play(root, step, expected)
             assert knowledge(root) == knowledge(from_scratch(root, tmp_path / "scratch"))
+    known = knowledge(root)
+    for lost in ((), ("cache", "index", "chunks", "atomic_items")):
+        for folder in lost:
+            shutil.rmtree(root / "kb" / folder)
+        with few(root) as base:
+            compile_all(base, full=True)
+            assert ghosts(base, root, ()) == []
+        assert knowledge(root) == known
 
 
 @contextmanager
@@ -98,24 +107,6 @@ def test_a_model_lives_the_same_life(tmp_path: Path, chapter: str) -> None:
             asked = len(chat.asked)
             assert knowledge(root) == knowledge(from_scratch(root, scratch, lambda root: modelled(root, chat)))
             assert len(chat.asked) == asked
-
-
-def test_what_people_did_outlives_every_rebuild(start: Path, tmp_path: Path) -> None:
-    """After all they did: a full build, a lost cache, and what git keeps alone."""
-    root = Path(shutil.copytree(start, tmp_path / "base"))
-    expected = Expected.of(ACTIVE, SUPERSEDED)
-    for step in PEOPLE:
-        with told(step):
-            play(root, step, expected)
-    before = knowledge(root)
-    for loss in ((), ("cache",), ("cache", "index", "chunks", "atomic_items")):
-        for folder in loss:
-            shutil.rmtree(root / "kb" / folder)
-        with few(root) as base:
-            compile_all(base, full=True)
-            assert ghosts(base, root, ()) == []
-        agrees(root, expected)
-        assert knowledge(root) == before
 
 
 def test_the_command_line_tells_the_same(start: Path, tmp_path: Path) -> None:
