@@ -118,15 +118,14 @@ def _facet(point: Point) -> Facet:
 def _lead(parts: list[tuple[str, list[_Run]]], material: Material) -> list[Stated]:
     """What the page begins with, taken out of its run: a sentence that says what its title is, else the first one that
     can stand alone, with those that lean on it."""
-    items = {item.id: item for _, items in material.parts for item in items}
+    items, form = {item.id: item for _, items in material.parts for item in items}, form_of(material.title)
     early = [
         run
         for heading, runs in parts[:2]
-        if not is_release(heading)
+        if not heading or (form in form_of(heading) and not is_release(heading))
         for run in runs
-        if run.kind == "prose" and (not heading or items[run.points[0][0].cites[0]].context is None)
+        if run.kind == "prose"
     ]
-    form = form_of(material.title)
 
     def rank(run: _Run) -> tuple[bool, bool]:
         first = run.points[0][0]
