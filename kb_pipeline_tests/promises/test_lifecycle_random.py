@@ -67,7 +67,9 @@ def edits() -> st.SearchStrategy[tuple[Edit, ...]]:
         st.tuples(st.builds(Copy, path, path)),
         st.tuples(st.builds(Remove, path)),
         st.tuples(st.builds(Decide, st.sampled_from(("merge", "keep", "supersede", "retire")), statement, statement)),
-        st.tuples(st.one_of(st.builds(kind, statement) for kind in (HideItem, RetireItem, RestoreItem))),
+        st.tuples(st.builds(HideItem, statement)),
+        st.tuples(st.builds(RetireItem, statement)),
+        st.tuples(st.builds(RestoreItem, statement)),
     )
 
 
