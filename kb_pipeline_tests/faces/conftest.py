@@ -16,5 +16,5 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def root(compiled: Path, tmp_path: Path) -> Path:
-    """Two projects of one's own."""
-    return Path(shutil.copytree(compiled, tmp_path / "base"))
+    """Two projects of one's own, in which nothing was asked yet."""
+    return Path(shutil.copytree(compiled, tmp_path / "base", ignore=shutil.ignore_patterns("queries", "answers")))
