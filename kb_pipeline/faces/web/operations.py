@@ -87,7 +87,7 @@ class Browsing(Record):
 class Verifying(Record):
     """A quote, and the document it is said to stand in, if any."""
 
-    quote: str = Field(min_length=1, max_length=10_000)
+    quote: str = Field(min_length=1, max_length=2000)
     document: str = Field("", max_length=1000)
 
 
