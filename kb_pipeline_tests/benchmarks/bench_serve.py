@@ -31,7 +31,7 @@ from kb_pipeline_tests.faces.web.test_openapi import probe
 from kb_pipeline_tests.mixed import betrayed
 from kb_pipeline_tests.project import ROOT
 
-SECONDS, CLIENTS, AGENT, APART, EXAMPLES = 60, 8, 300, 5_000, 130
+SECONDS, CLIENTS, AGENT, APART, EXAMPLES = 60, 8, 300, 5_000, 150
 SAMPLE = ("examples", "sources.yaml", "taxonomy.yaml", "dagster.yaml", "workspace.yaml")
 REAL = {"KB_EMBEDDER": "minilm"}
 
