@@ -15,7 +15,7 @@ def test_edits_survive_and_nothing_superseded_is_stated(corpus: Path, tmp_path: 
     """After each release no page states as current what was superseded or retired, and every sentence that a person
     wrote into a page stands there until the end, on its page or on what is left of it."""
     root = new_root(tmp_path / "history", {}, docs="docs")
-    chance, mine = random.Random(5), []
+    chance, mine = random.Random(5), list[str]()
     for release in RELEASES:
         play(root, corpus / "starlette-docs" / release)
         with opened(root) as base:

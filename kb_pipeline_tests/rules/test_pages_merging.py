@@ -94,7 +94,7 @@ def test_random_edits_survive_random_renderings() -> None:
     for _ in range(40):
         facts = {key: f"Item {key} is {chance.randint(1, 9)}." for key in "abcdefgh"}
         base = page(*(f"{key}: {text}" for key, text in facts.items()))
-        text, mine = base, set()
+        text, mine = base, set[str]()
         for step in range(6):
             key = chance.choice(sorted(facts))
             if chance.random() < 0.5 and facts[key] in text:

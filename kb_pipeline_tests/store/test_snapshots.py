@@ -23,7 +23,7 @@ def test_what_was_added_changed_or_removed_has_moved(folder: Path) -> None:
     Snapshots(folder).keep("tags.", then)
     now = Manifest(folder, [*manifest(folder, kept="1", changed="2", added="1"), Entry(key="broken", failed="why")])
     moved = Snapshots(folder).moved("tags.", then.version(), now)
-    assert moved == {"changed", "removed", "added"}
+    assert moved == frozenset({"changed", "removed", "added"})
 
 
 def test_what_nobody_kept_is_not_known(folder: Path) -> None:
@@ -40,8 +40,8 @@ def test_where_nothing_stands_or_stood_all_of_it_has_moved(folder: Path) -> None
     """A source that is new, and one that left."""
     snapshots, found = Snapshots(folder), manifest(folder, a="1", b="2")
     snapshots.keep("chunks.notes", found)
-    assert snapshots.moved("chunks.notes", None, found) == {"a", "b"}
-    assert snapshots.moved("chunks.notes", found.version(), None) == {"a", "b"}
+    assert snapshots.moved("chunks.notes", None, found) == frozenset("ab")
+    assert snapshots.moved("chunks.notes", found.version(), None) == frozenset("ab")
 
 
 def test_only_what_is_wanted_is_kept(folder: Path) -> None:
