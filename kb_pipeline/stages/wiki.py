@@ -1,7 +1,8 @@
 """The plan and its items to pages: Markdown, indexes and the log. Writes nothing itself."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import cast
 
 from kb_pipeline.engines.extractive.pages import written as plainly
@@ -47,12 +48,14 @@ def run(changes: Changes, inputs: Inputs, previous: Previous, world: World) -> O
         made.write(affected[start : start + _SLICE])
     paths = {page.path for page in plan.values()}
     left = made.without([key for key in published if key.startswith("pg_") and key not in plan], paths)
-    briefs = [made.briefs[key] for key in sorted(made.briefs)]
-    indexes = _indexes(briefs, made.log, previous)
+    briefs = tuple(made.briefs[key] for key in sorted(made.briefs))
+    shown = _shown(briefs)
+    indexes = _indexes({k: of for k, of in shown.items() if changes.everything or published.get(k) != of.made_from})
     return Output(
-        upserts={**made.files, **indexes},
-        deletes=frozenset(left) | {key for key in published if key.startswith(_BY_CATEGORY) and key not in indexes},
-        inputs={page.id: made_from[page.id] for page in affected if page.id not in made.late},
+        upserts={**made.files, **indexes, **_log(made.log, previous), _CATALOGUE: briefs},
+        deletes=frozenset(left) | {key for key in published if key.startswith(_BY_CATEGORY) and key not in shown},
+        inputs={page.id: made_from[page.id] for page in affected if page.id not in made.late}
+        | {key: shown[key].made_from for key in indexes},
         kept=len(plan) - len(affected),
         warnings=tuple(made.warnings),
         details={"pages": len(plan), "written": len(made.files)},
@@ -152,15 +155,39 @@ def _material(page: Page, items: Mapping[str, Item]) -> Material:
     return Material(title=page.title, aliases=page.aliases, category=page.category, parts=parts)
 
 
-def _indexes(briefs: Sequence[PageBrief], lines: Sequence[str], previous: Previous) -> dict[str, tuple[Record, ...]]:
-    """The catalogue, as records and as pages to read, and the log."""
-    before = previous.records(LOG)
-    texts = {MASTER: master_index(briefs), TOPICS: topic_index(briefs)}
-    if lines or not before:
-        texts[LOG] = log_of(cast(Rendering, before[0]).text if before else "", lines)
-    files = {name: (name, text) for name, text in texts.items()}
+@dataclass(frozen=True)
+class _Index:
+    """An index in the making: where it lies, what it is made from, and how."""
+
+    path: str
+    made_from: str
+    render: Callable[[], str]
+
+
+def _shown(briefs: Sequence[PageBrief]) -> dict[str, _Index]:
+    """The indexes of the catalogue by key; what each is made from tells whether it must be rendered again."""
+    lines = {page.id: page.model_dump_json() for page in briefs}
+    tagged = (repr((page.title, page.path, page.tags)) for page in briefs if page.tags)
+    found = {
+        MASTER: _Index(MASTER, ids.digest(*lines.values()), partial(master_index, briefs)),
+        TOPICS: _Index(TOPICS, ids.digest(*tagged), partial(topic_index, briefs)),
+    }
     for category, pages in by_category(briefs):
-        folder = category_folder(category)
-        files[f"{_BY_CATEGORY}{folder}"] = (f"{folder}/{INDEX}", category_index(category, pages))
-    rendered_ = {key: (Rendering(id=key, path=f"{path}.md", text=text),) for key, (path, text) in files.items()}
-    return {_CATALOGUE: tuple(briefs), **rendered_}
+        folder, made_from = category_folder(category), ids.digest(*(lines[page.id] for page in pages))
+        found[f"{_BY_CATEGORY}{folder}"] = _Index(
+            f"{folder}/{INDEX}", made_from, partial(category_index, category, pages)
+        )
+    return found
+
+
+def _indexes(shown: Mapping[str, _Index]) -> dict[str, tuple[Record, ...]]:
+    return {key: (Rendering(id=key, path=f"{of.path}.md", text=of.render()),) for key, of in shown.items()}
+
+
+def _log(lines: Sequence[str], previous: Previous) -> dict[str, tuple[Record, ...]]:
+    """The log with ``lines`` at its end, where there are any or there is no log yet."""
+    before = previous.records(LOG)
+    if before and not lines:
+        return {}
+    text = log_of(cast(Rendering, before[0]).text if before else "", lines)
+    return {LOG: (Rendering(id=LOG, path=f"{LOG}.md", text=text),)}

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 
 from kb_pipeline.records import UNCLASSIFIED, Item, Page, PageBrief, Written
 from kb_pipeline.rules.pages.markdown import address, label
@@ -83,12 +84,13 @@ def topic_index(briefs: Sequence[PageBrief]) -> str:
         for tag in page.tags:
             tagged.setdefault(tag, []).append(page)
     shared = {tag: pages for tag, pages in sorted(tagged.items()) if len(pages) >= _FEWEST_OF_A_TAG}
-    parts = [f"\n## {label(tag)}\n\n{''.join(map(_entry, pages))}" for tag, pages in shared.items()]
+    entry = cache(_entry)  # of one page, under each of its tags
+    parts = [f"\n## {label(tag)}\n\n{''.join(entry(p.title, p.path) for p in pages)}" for tag, pages in shared.items()]
     return f"# Topics\n\n{len(shared)} tags that at least {_FEWEST_OF_A_TAG} pages share.\n{''.join(parts)}"
 
 
-def _entry(page: PageBrief) -> str:
-    return f"- [{label(page.title)}]({address(page.path)})\n"
+def _entry(title: str, path: str) -> str:
+    return f"- [{label(title)}]({address(path)})\n"
 
 
 def _line(page: PageBrief, path: str) -> str:

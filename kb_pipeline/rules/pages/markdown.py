@@ -25,6 +25,7 @@ _SPECIAL = re.compile(r"([\\`*\[<]|~(?=~)|\$(?=.*\$)|(?<![^\W_])_|_(?![^\W_]))")
 _LINE_START = re.compile(r"^(?:([-+=#>|])(?=\s|$|[-=#>|])|(\d+)([.)])(?=\s))")
 _HOST = re.compile(r"(?:[a-z0-9-]+\.)+(?:com|org|io|net|dev|ai|html?)$")
 _ESCAPE = re.compile(r"\\(?=[\\`*_\[\]<>#|~$.)+=-])")
+_ENCODED = str.maketrans({c: f"%{ord(c):02X}" for c in (*" ()<>%\"'#?", *map(chr, range(32)))})
 
 
 def inline(text: str) -> str:
@@ -69,7 +70,7 @@ def label(title: str) -> str:
 
 def address(path: str) -> str:
     """A relative path as the target of a link: what would end it early is encoded, letters of any script stay."""
-    return "".join(f"%{ord(c):02X}" if c in " ()<>%\"'#?" or ord(c) < 32 else c for c in path)
+    return path.translate(_ENCODED)
 
 
 def anchor(heading: str) -> str:
