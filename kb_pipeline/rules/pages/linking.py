@@ -32,7 +32,7 @@ def linked(pages: Sequence[Page], drafts: Sequence[Draft], previous: Mapping[str
     family = _family(drafts, by_key)
     forms = [_forms(draft) for draft in drafts]
     named = [_named(n, of_one, by_form) for n, of_one in enumerate(forms)]
-    akin = _akin(forms)
+    akin = _akin(forms, [n for n, page in enumerate(pages) if page.id not in previous])
     back: list[Counter[int]] = [Counter() for _ in pages]
     for n, mentions in enumerate(named):
         for other, times in mentions.items():
@@ -82,22 +82,24 @@ def _named(n: int, forms: Counter[str], by_form: dict[str, int]) -> Counter[int]
     return found
 
 
-def _akin(forms: Sequence[Counter[str]]) -> list[Counter[int]]:
-    """For each page those that share names with it which few pages have, and how strongly: a name that ``n`` pages have
-    counts ``1000 / n``; one name alone is an accident."""
-    holders: dict[str, list[int]] = {}
-    for n, of_one in enumerate(forms):
-        for form in of_one:
-            holders.setdefault(form, []).append(n)
-    scores: list[Counter[int]] = [Counter() for _ in forms]
-    shared: list[Counter[int]] = [Counter() for _ in forms]
-    for pages in holders.values():
-        if 1 < len(pages) <= _RARE:
-            for a in pages:
-                for b in pages:
-                    scores[a][b] += 1000 // len(pages) if a != b else 0
-                    shared[a][b] += 1
-    return [Counter({b: s for b, s in scores[a].items() if b != a and shared[a][b] > 1}) for a in range(len(forms))]
+def _akin(forms: Sequence[Counter[str]], wanted: Sequence[int]) -> dict[int, Counter[int]]:
+    """For each page ``wanted`` those that share names with it which few pages have, and how strongly: a name that ``n``
+    pages have counts ``1000 / n``; one name alone is an accident."""
+    holders: dict[str, list[int]] = {form: [] for n in wanted for form in forms[n]}
+    for n, of_one in enumerate(forms if holders else ()):
+        for form in of_one.keys() & holders.keys():
+            holders[form].append(n)
+    return {n: _kin(n, [found for form in forms[n] if 1 < len(found := holders[form]) <= _RARE]) for n in wanted}
+
+
+def _kin(page: int, shared: Sequence[Sequence[int]]) -> Counter[int]:
+    """The pages that stand with ``page`` in more than one of the groups ``shared``, by what these count together."""
+    others = [(other, 1000 // len(group)) for group in shared for other in group if other != page]
+    times = Counter(other for other, _ in others)
+    scores: Counter[int] = Counter()
+    for other, score in others:
+        scores[other] += score if times[other] > 1 else 0
+    return +scores
 
 
 def _best(counted: Counter[int], pages: Sequence[Page], most: int) -> list[int]:
