@@ -4,18 +4,26 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from typing import cast
 
 from kb_pipeline.errors import StoreError
 from kb_pipeline.query import evidence
 from kb_pipeline.query.search import found_by
-from kb_pipeline.query.tools import Desk, Lookup
+from kb_pipeline.query.tools import Desk, Lookup, search
 from kb_pipeline.records import Conflict, Document, Event, Evidence, Hit, Item, Row, Source, Tool, ToolCall
 from kb_pipeline.rules import relevance
 from kb_pipeline.runner import Run
+from kb_pipeline.stages.index import item_row
 
 _PEOPLE, _HITS = 5, 20
 _TEXTS = frozenset({"chunk", "page", "document"})
+_HALF = 0.5
+_ABOUT_CHANGES = re.compile(
+    r"\b(?:recent|latest|last|this|past|chang|new|since|yesterday|today|day|week|month|quarter|year|update)(?:ly|e|ed|es|s)?\b"
+    r"|\b(?:knowledge base|documents?|items?|lately)\b|\b\d{4}-\d\d-\d\d\b",
+    re.IGNORECASE,
+)
 _ABOUT_CONFLICTS = re.compile(
     r"\b(?:conflict|contradict|disagree|inconsisten)\w*|\b(?:item|source|document|statement)s?\b", re.IGNORECASE
 )
@@ -31,8 +39,13 @@ class Records:
     events: Callable[[str, int], Sequence[Event]]
 
     def tools(self) -> Mapping[Tool, Lookup]:
-        """The three look-ups."""
-        return {"recent_changes": self._changes, "who_knows": self._people, "conflicts": self._conflicts}
+        """The three look-ups, and a search that also gives what the items that it finds have replaced."""
+        return {
+            "search": self._search,
+            "recent_changes": self._changes,
+            "who_knows": self._people,
+            "conflicts": self._conflicts,
+        }
 
     def hints(self, found: Sequence[Evidence], desk: Desk) -> dict[str, tuple[str, ...]]:
         """What must be said of evidence, by its ref: that an item is in conflict, what of a text is superseded."""
@@ -43,28 +56,50 @@ class Records:
                 if one in refs and _seen([other], desk):
                     hints[one] = (*hints.get(one, ()), f"in conflict with {other}: {conflict.why}")
         texts = [e for e in found if e.kind in _TEXTS]
-        for item in self._superseded() if texts else ():
+        for item in self._superseded if found else ():
+            if item.superseded_by in refs and (row := _known(item, desk)):
+                shown = evidence.quotable(row.license, desk.world.settings.options)
+                told = f"replaced “{row.text}” ({row.doc_id})" if shown else f"replaced {row.id} ({row.doc_id})"
+                hints[item.superseded_by] = (*hints.get(item.superseded_by, ()), told)
             by = f" by {item.superseded_by}" if item.superseded_by and _seen([item.superseded_by], desk) else ""
             for e in texts:
                 if span := next((s.source_span for s in item.sources if s.source_span in e.text), ""):
                     hints[e.ref] = (*hints.get(e.ref, ()), f"“{' '.join(span.split())}” is superseded{by}")
         return hints
 
-    def _superseded(self) -> Iterator[Item]:
+    @cached_property
+    def _superseded(self) -> tuple[Item, ...]:
         """Items that newer ones replaced; of all items the manifest tells which are not active."""
+        found = []
         for entry in self.run.kb.manifest("tags"):
             if "cites" in entry.info:
                 with suppress(StoreError):  # a broken edit, which the build reports
-                    item = cast(Item, self.run.kb.read("tags", entry)[0])
-                    if item.status == "superseded":
-                        yield item
+                    found.append(cast(Item, self.run.kb.read("tags", entry)[0]))
+        return tuple(item for item in found if item.status == "superseded")
+
+    def _search(self, call: ToolCall, desk: Desk) -> Iterator[Evidence]:
+        """Items and passages, and behind them what of old these replaced: who asks for a former value finds it."""
+        asked = relevance.asked(call.query or desk.question)
+        found = tuple(search(call, desk))
+        yield from found
+        refs = {e.ref for e in found}
+        for item in self._superseded:
+            if item.superseded_by in refs and (row := _known(item, desk)):
+                old = evidence.of_row(row, desk.world.settings.options)
+                share = relevance.coverage(asked, f"{old.text}\n{old.heading}\n{old.doc_id}")
+                hints = (f"superseded by {item.superseded_by}",)
+                yield old.model_copy(update={"scores": {"coverage": round(share, 4)}, "hints": hints})
 
     def _changes(self, call: ToolCall, desk: Desk) -> Iterator[Evidence]:
-        """What happened to items since the day that ``call`` names, the latest first."""
+        """What happened to items since the day that ``call`` names, the latest first; where the question has a subject,
+        to items that hold most of it."""
         told = self.events(call.query, _HITS * call.k)
         rows = _seen([event.item for event in told], desk)
-        told = [event for event in told if event.item in rows][: call.k]
-        for event in told:
+        told = [event for event in told if event.item in rows]
+        if subject := relevance.specific(_ABOUT_CHANGES.sub(" ", desk.question)):
+            shares = {ref: relevance.coverage(subject, f"{row.text}\n{row.doc_id}") for ref, row in rows.items()}
+            told = [event for event in told if shares[event.item] > _HALF]
+        for event in told[: call.k]:
             row, day = rows[event.item], event.at[:10]
             reason = f" ({event.cause})" if event.cause else ""
             base = evidence.of_row(row, desk.world.settings.options)
@@ -79,7 +114,7 @@ class Records:
 
     def _conflicts(self, call: ToolCall, desk: Desk) -> Iterator[Evidence]:
         """Pairs of items that disagree, those that hold most of the words of ``call`` first."""
-        asked = relevance.asked(_ABOUT_CONFLICTS.sub(" ", call.query))
+        asked = relevance.specific(_ABOUT_CONFLICTS.sub(" ", call.query))
         scored = []
         for conflict in self.conflicts():
             rows = _seen([conflict.a, conflict.b], desk)
@@ -120,6 +155,17 @@ def _person(name: str, wrote: Sequence[Hit], keeps: Sequence[Hit], desk: Desk) -
     base = evidence.of_hit(best, desk.world.settings.options)
     update = {"kind": "person", "ref": f"person:{name}", "text": f"{name} {' and '.join(told)}.", "quote": ""}
     return base.model_copy(update=update)
+
+
+def _known(item: Item, desk: Desk) -> Row | None:
+    """A superseded item as its row would be, where one of its documents may be seen."""
+    sources, docs = desk.scope.sources, desk.scope.docs
+    seen = [
+        source
+        for source in item.sources
+        if (not sources or source.doc_id.partition("/")[0] in sources) and (not docs or source.doc_id in docs)
+    ]
+    return item_row(item.model_copy(update={"sources": tuple(seen)})) if seen else None
 
 
 def _seen(items: Iterable[str], desk: Desk) -> dict[str, Row]:

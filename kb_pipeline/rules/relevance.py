@@ -6,10 +6,11 @@ Refuses to know where a text comes from; a model that judges relevance takes the
 
 import math
 import re
-from collections.abc import Collection, Mapping
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from datetime import date
 
-from kb_pipeline.rules.analyser import analyse, query_tokens
+from kb_pipeline.rules.analyser import analyse, exact_forms, query_tokens
 from kb_pipeline.rules.words import FUNCTION_WORDS, words
 
 NAME = "heuristic"
@@ -26,12 +27,49 @@ _STEEP = 8.0
 _UNKNOWN_COSINE = 0.3
 """What a text without a vector is taken for: what the nearest stranger reaches."""
 _BARE = re.compile(r"^\W+|\W+$")
+_NAME = re.compile(r"(?=.*[^\W\d_])(?=.*\d)[\w.-]+|--?[\w-]+|[^\W_]+(?:_[^\W_]+)+|\d+(?:\.\d+){2,}")
+_VERSION = re.compile(r"\b(?:versions?|releases?) v?(\d+(?:\.\d+)+)", re.IGNORECASE)
+_LEAD = re.compile(r"^(?:v(?=\d)|\W+)")
+_MEASURE = re.compile(r"\d[\d.,]*(?:[kmgt]i?b|[nmµ]?s|min|[hdxk%])")
+_SEVERAL = re.compile(r"\b(?:and|or|vs|versus|than|between|compared?)\b|,|\?.*\?", re.IGNORECASE)
 
 
 def asked(question: str) -> dict[str, float]:
-    """The tokens of what ``question`` asks for, to their weights: without the words that only make it a question."""
+    """The tokens of what ``question`` asks for, to their weights: without the words that only make it a question, or
+    these where there are no others."""
+    return specific(question) or query_tokens(question)
+
+
+def specific(question: str) -> dict[str, float]:
+    """The same, empty where ``question`` has only words that make it one: it asks for nothing that can be found."""
     telling = [word for word in question.split() if _BARE.sub("", word).casefold() not in _ASKING]
-    return query_tokens(" ".join(telling)) or query_tokens(question)
+    return query_tokens(" ".join(telling))
+
+
+def by_rarity(tokens: Mapping[str, float], texts: Sequence[Collection[str]]) -> dict[str, float]:
+    """``tokens`` weighed by how few of ``texts``, as their tokens, hold them: inverse document frequency as in BM25."""
+    held = Counter(token for text in texts for token in tokens if token in text)
+    return {
+        token: weight * math.log1p((len(texts) - held[token] + 0.5) / (held[token] + 0.5))
+        for token, weight in tokens.items()
+    }
+
+
+def names(question: str) -> list[tuple[str, ...]]:
+    """What ``question`` names to the letter: versions, models, flags, codes, each in the forms that stand for it.
+
+    Bare numbers and measures are none: who asks whether it is 64 may be told that it is 32.
+    """
+    found = [forms[0] for forms in exact_forms(question) if _NAME.fullmatch(forms[0])]
+    named = [(name, _LEAD.sub("", name), name.removesuffix("s")) for name in found if not _MEASURE.fullmatch(name)]
+    return named + [(version,) for version in _VERSION.findall(question)]
+
+
+def about(question: str, held: Collection[str]) -> bool:
+    """Whether a text with the tokens ``held`` may be about what ``question`` names: it must hold each name, or one
+    where the question is about several things."""
+    wanted = [any(form in held for form in forms) for forms in names(question)]
+    return any(wanted) if len(wanted) > 1 and _SEVERAL.search(question) else all(wanted)
 
 
 def coverage(tokens: Mapping[str, float], text: str) -> float:

@@ -98,7 +98,7 @@ def _scalar(text: str) -> str:
 
 def _stands(found: Evidence, snapshot: Snapshot) -> bool:
     """Whether what an answer shows may still be seen: its row or document, and the document it is quoted from."""
-    if found.kind in ("document", "person", "conflict", "change"):
+    if found.kind in ("document", "person", "conflict", "change") or found.status == "superseded":
         return bool(snapshot.read(found.doc_id))
     rows = snapshot.rows([found.ref])
     return bool(rows) and (not found.doc_id or found.doc_id in (rows[0].doc_id, *rows[0].docs))

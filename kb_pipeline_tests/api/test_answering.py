@@ -70,6 +70,47 @@ def test_what_is_superseded_is_said_to_be(base: KnowledgeBase) -> None:
         assert old or way == "hybrid"
 
 
+def test_a_former_value_is_told_to_who_asks_for_it(base: KnowledgeBase) -> None:
+    """Who names the older version reads its value, said to be superseded; who reads the newer one, what it replaced."""
+    old = base.ask("How many messages does the relay v1.0 hold in its queue by default?")
+    assert said(old) == "The relay holds 64 messages in its queue by default."
+    assert any("superseded by kb_" in note for note in old.sentences[0].notes)
+    assert base.ask(old.question).kept
+    new = base.ask("How many messages did the relay hold in its queue before v2.0?")
+    assert said(new) == "The relay holds 256 messages in its queue by default."
+    assert "replaced “The relay holds 64 messages in its queue by default.” (handbook/relay-v1.0.md)" in (
+        new.sentences[0].notes
+    )
+
+
+def test_a_version_that_is_nowhere_is_not_answered_with_another(base: KnowledgeBase) -> None:
+    """Neither by hits nor by passages."""
+    for way in ("hybrid", "catalogue"):
+        assert not base.ask("How many messages does the relay v9.3 hold in its queue?", way=way).answered
+
+
+def test_who_asks_for_any_conflict_is_told_of_them(base: KnowledgeBase) -> None:
+    """Without a subject every conflict answers."""
+    for question in ("Are there any conflicts?", "Which statements contradict each other?"):
+        assert any(e.kind == "conflict" for e in base.ask(question).evidence)
+
+
+def test_a_question_without_a_subject_is_not_answered(base: KnowledgeBase) -> None:
+    """Words that every text holds are answered by none."""
+    assert not any(base.ask(question).answered for question in ("the", "a", "What is it?", "?"))
+
+
+def test_what_changed_of_a_subject_leaves_out_the_rest(base: KnowledgeBase) -> None:
+    """Changes are those of what is asked about; what a version changed is no question of days."""
+    answer = base.ask("What changed since 2026-01-01 about the block cache?")
+    changes = [e for e in answer.evidence if e.kind == "change"]
+    assert changes
+    assert all("cache" in e.text.casefold() for e in changes)
+    plan = base.ask("What changed in 2.0?").plan
+    assert plan is not None
+    assert [call.tool for call in plan.calls] == ["search"]
+
+
 def test_what_changed_is_told_by_day(base: KnowledgeBase) -> None:
     """An edited document's items are what is new since a day; such an answer is not kept."""
     question = "What changed since 2026-01-01?"

@@ -144,6 +144,12 @@ def test_a_tool_that_fails_or_hangs_is_stated(world: World) -> None:
     assert sorted(found.failed) == ["conflicts: ValueError: out of order", "who_knows: took longer than 0.5 s"]
 
 
+def test_what_a_tool_did_not_find_is_said_once(world: World) -> None:
+    """The answer names the tool and what is missing, neither twice."""
+    (failed,) = answer(Inquiry("What is kb_0123456789ab?", BRIEFING), world).failed
+    assert failed == "get: there is no item 'kb_0123456789ab'. Find one with search."
+
+
 def test_a_plan_is_held_to_what_is_offered(world: World) -> None:
     """Tools that are not there are not called, calls beyond the most are left and said to be, no plan is a search."""
     calls = [{"tool": "search", "query": f"gateway {n}"} for n in range(MOST_CALLS + 2)]

@@ -4,6 +4,7 @@ import pytest
 
 from kb_pipeline.records import Card, Trial
 from kb_pipeline.rules import catalogue, relevance
+from kb_pipeline.rules.analyser import analyse
 from kb_pipeline.rules.trials import HARD, answer_measures, costs
 
 
@@ -72,3 +73,36 @@ def test_answers_are_measured_by_what_they_cite() -> None:
     assert costs(trials)["calls"] == 0.5
     assert answer_measures([], {})["n"] == 0.0
     assert costs([]) == {}
+
+
+def test_words_that_only_ask_ask_for_nothing() -> None:
+    """A question without any other word has nothing that a text could answer."""
+    assert not any(map(relevance.specific, ("What is it?", "the of and", "?", "Are there any?")))
+    assert relevance.specific("What is a KV block?")
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "may"),
+    [
+        ("Which block size has v0.5?", "The engine guide v0.6: 32 tokens.", False),
+        ("Which block size has v0.5?", "engine-guide-v0.5.md 16 tokens", True),
+        ("What is new in version 0.46?", "New in 0.47", False),
+        ("How many KV heads has Llama 3 405B?", "Llama 3 70B has 8 KV heads.", False),
+        ("How much memory do H100s have?", "An H100 has 80 GB.", True),
+        ("The size of a 13B model in FP8?", "A 13B model in FP16 takes 26 GB.", False),
+        ("FP8 or FP16 for a 13B model?", "A 13B model in FP16 takes 26 GB.", True),
+        ("What does --warp do?", "The flag --wrap folds lines.", False),
+        ("What is max_files by default?", "max_fields is 1000 by default.", False),
+        ("Is the block size 64 tokens?", "It is 32 tokens.", True),
+        ("Does it give up after 30s or 64GB?", "It never gives up.", True),
+    ],
+)
+def test_what_is_named_to_the_letter_must_be_there(question: str, text: str, may: bool) -> None:
+    """A text about another version, model, flag or code is no answer; a bare number or a measure may be corrected."""
+    assert relevance.about(question, frozenset(analyse(text))) is may
+
+
+def test_a_rare_word_weighs_more_than_a_common_one() -> None:
+    """The word that fewer texts hold weighs more; each weight is positive."""
+    weights = relevance.by_rarity({"relay": 1.0, "window": 1.0}, [{"relay"}, {"relay"}, {"relay", "window"}])
+    assert 0 < weights["relay"] < weights["window"]

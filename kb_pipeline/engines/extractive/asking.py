@@ -12,6 +12,7 @@ from datetime import date, timedelta
 from kb_pipeline.engines.extractive import sentences
 from kb_pipeline.records import Briefing, Card, Claim, Evidence, Plan, Tool, ToolCall
 from kb_pipeline.rules import catalogue, relevance
+from kb_pipeline.rules.analyser import analyse
 from kb_pipeline.rules.citations import LONGEST
 from kb_pipeline.rules.ids import canonical
 from kb_pipeline.rules.numbers import quantities
@@ -51,6 +52,7 @@ _WORDS: Mapping[Tool, Sequence[str]] = {
 _CALLS = {tool: re.compile("|".join(patterns), re.IGNORECASE) for tool, patterns in _WORDS.items()}
 _ITEM = re.compile(r"\bkb_[0-9a-f]{12}\b")
 _DAY = re.compile(r"\b\d{4}-\d{2}-\d{2}\b")
+_VERSION = re.compile(r"\bv?\d+\.\d+(?:\.\w+)*\b|\bversion \d", re.IGNORECASE)
 _AGO = {"today": 0, "yesterday": 1, "week": 7, "month": 31, "quarter": 92, "year": 366}
 _RECENT = 7  # days that "recently" reaches back
 
@@ -62,9 +64,16 @@ def plan_query(question: str, briefing: Briefing) -> Plan:
     calls += [ToolCall(tool="get", query=name) for name in _ITEM.findall(question)]
     for tool, words in _CALLS.items():
         if tool in briefing.tools and words.search(question) and tool != first:
-            query = _since(question, briefing.today) if tool == "recent_changes" else question
-            calls.append(ToolCall(tool=tool, query=query))
+            if tool != "recent_changes":
+                calls.append(ToolCall(tool=tool, query=question))
+            elif not _of_a_version(question):
+                calls.append(ToolCall(tool=tool, query=_since(question, briefing.today)))
     return Plan(question=question, calls=tuple(calls), reason="by the words of the question")
+
+
+def _of_a_version(question: str) -> bool:
+    """Whether a question asks what a version of something changed, which documents tell, not when they did."""
+    return bool(_VERSION.search(question)) and not _DAY.search(question)
 
 
 def _since(question: str, today: str) -> str:
@@ -89,19 +98,28 @@ def select_pages(question: str, cards: Sequence[Card]) -> list[str]:
 
 
 def answer(question: str, evidence: Sequence[Evidence], threshold: float, embedder: Embedder) -> Iterator[Claim]:
-    """The best two or three sentences of the evidence, verbatim; none where the best is under ``threshold`` of 10."""
-    quotable = [found for found in evidence if found.quotable]
-    told = [*_items(question, quotable), *_passages(question, quotable, embedder)]
+    """The best two or three sentences of the evidence, verbatim; none where the best is under ``threshold`` of 10, or
+    where none is about the version, model or code that the question names. What was replaced answers only where
+    nothing current does."""
+    quotable = [found for found in evidence if found.quotable and _may_answer(question, found)]
+    told = [*_items(question, quotable), *_passages(question, evidence, quotable, embedder)]
+    current = [candidate for candidate in told if candidate.found.status == "active"]
+    former = [candidate for candidate in told if candidate.found.status != "active"]
+    yield from _best(current, threshold) or _best(former, threshold)
+
+
+def _best(told: list["_Candidate"], threshold: float) -> list[Claim]:
+    """The claims that the best candidates make, none twice."""
     told.sort(key=lambda candidate: -candidate.strength)
-    said: list[str] = []
+    claims: list[Claim] = []
     for candidate in told:
         weak = candidate.strength < CLOSE * told[0].strength or relevance.logistic(candidate.strength) < threshold
-        if weak or len(said) == MOST:
-            return
-        if not any(_alike(candidate.text, other) for other in said):
-            said.append(candidate.text)
+        if weak or len(claims) == MOST:
+            break
+        if not any(_alike(candidate.text, claim.text) for claim in claims):
             quotes = (candidate.text,) if candidate.text in candidate.found.quote else ()
-            yield Claim(text=candidate.text, cites=(candidate.found.id,), quotes=quotes)
+            claims.append(Claim(text=candidate.text, cites=(candidate.found.id,), quotes=quotes))
+    return claims
 
 
 @dataclass(frozen=True)
@@ -111,6 +129,19 @@ class _Candidate:
     text: str
     strength: float
     found: Evidence
+
+
+def _may_answer(question: str, found: Evidence) -> bool:
+    """Whether a piece of evidence may be quoted: a tool's, which was called for, or one about what is named."""
+    if found.kind in _OF_TOOLS:
+        return True
+    return bool(relevance.specific(question)) and relevance.about(question, _held(found))
+
+
+def _held(found: Evidence) -> frozenset[str]:
+    """The tokens of a piece of evidence and of what stands above it."""
+    above = (found.title, found.heading, found.doc_id, *found.docs)
+    return frozenset(analyse("\n".join((found.text, found.quote, *above))))
 
 
 def _items(question: str, evidence: Sequence[Evidence]) -> Iterator[_Candidate]:
@@ -123,12 +154,17 @@ def _items(question: str, evidence: Sequence[Evidence]) -> Iterator[_Candidate]:
             yield _Candidate(text, strength + called + _figure(question, text), found)
 
 
-def _passages(question: str, evidence: Sequence[Evidence], embedder: Embedder) -> Iterator[_Candidate]:
-    """Sentences of passages, pages and documents; only those that hold most of the question's words are embedded."""
-    asked = relevance.asked(question)
+def _passages(
+    question: str, evidence: Sequence[Evidence], quotable: Sequence[Evidence], embedder: Embedder
+) -> Iterator[_Candidate]:
+    """Sentences of passages, pages and documents; only those that hold most of the question's words are embedded.
+
+    Words count by their rarity in all that was found, where the subject is common and what is asked of it is not.
+    """
+    asked = relevance.by_rarity(relevance.asked(question), [_held(found) for found in evidence])
     told = [
         (relevance.coverage(asked, f"{text}\n{found.title}\n{found.heading}"), text, found)
-        for found in evidence
+        for found in quotable
         if found.kind in _LONG
         for text in _sentences(found.text)
     ]
