@@ -89,6 +89,8 @@ class Curating(Session):
             item = standing.item(key)
             if item is not None and "status" in item.edited:
                 rewrite(self.kb, key, lambda item: settled(item, "status", "machine"))
+            elif not names and item is None:
+                raise NotFound(f"there is no item '{item_id}'.", where="kb/items", cure="Find one with `kb search`.")
             elif not names:
                 raise NotFound("nobody hid or retired it.", where=item_id, cure="See `kb show` for its status.")
             if names:

@@ -91,7 +91,7 @@ class Standing:
             return name
         found = next((c.id for c in self.clusters.values() if name in c.aliases), None)
         if found is None:
-            raise NotFound(f"there is no item '{name}'.", where="kb review", cure="Find one with `kb search`.")
+            raise NotFound(f"there is no item '{name}'.", where="kb/items", cure="Find one with `kb search`.")
         return found
 
     def drafts(self, key: str) -> tuple[str, ...]:

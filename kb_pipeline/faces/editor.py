@@ -27,7 +27,11 @@ def reworded(item: Item) -> dict[str, Any]:
     before = item.model_dump(mode="json", include=set(_FIELDS))
     path = Path(tempfile.mkdtemp(prefix="kb-edit-")) / f"{item.id}.json"
     path.write_text(json.dumps({name: before[name] for name in _FIELDS}, ensure_ascii=False, indent=2) + "\n")
-    done = subprocess.run([*shlex.split(editor), str(path)], check=False)
+    try:
+        done = subprocess.run([*shlex.split(editor), str(path)], check=False)
+    except OSError as error:
+        cure = "Correct $VISUAL or $EDITOR."
+        raise KbError(f"'{editor}' cannot be started: {error.strerror}.", where="kb edit", cure=cure) from error
     if done.returncode:
         raise KbError(f"'{editor}' ended with {done.returncode}; nothing was changed.", where=str(path), code="editor")
     try:

@@ -50,9 +50,8 @@ def overlaid(person: Item, machine: Item, *, fresh: bool, written: Callable[[Ite
         edited = {**machine.edited, **dict.fromkeys(sorted({*FIELDS} - machine.edited.keys()), UNKNOWN)}
         return machine.model_copy(update={"edited": edited})  # on a return all of it counts
     if machine.edited:
-        return machine.model_copy(
-            update={**words, "edited": {**machine.edited, **dict.fromkeys(sorted(kept), UNKNOWN)}}
-        )
+        new = dict.fromkeys(sorted(kept - machine.edited.keys()), UNKNOWN)
+        return machine.model_copy(update={**words, "edited": {**machine.edited, **new}})
     said = machine.model_dump(mode="json", include=kept)
     now = {name: ids.digest_json(said[name]) for name in sorted(kept)}
     edited = {name: person.edited.get(name) or seen for name, seen in now.items()}

@@ -60,6 +60,7 @@ def run(changes: Changes, inputs: Inputs, previous: Previous, world: World) -> O
         deletes=frozenset(merged_away | (hidden & published.keys())),
         inputs={**{c.id: made_from[c.id] for c in affected}, **dict.fromkeys(retired, _RETIRED)},
         kept=len(clusters) - len(affected),
+        warnings=tuple(_left(item) for item in leavers if item.edited),
         causes={**causes, **dict.fromkeys(taken, history.BY_HAND)},
         gone=taken,
         details=_details(upserts.values(), wanted),
@@ -156,6 +157,13 @@ def _retire(keys: Sequence[str], previous: Previous, heirs: Mapping[str, str], n
             gone = {"status": "retired", "valid_to": now, "updated_at": now, "related_items": ()}
             retired[key] = (item.model_copy(update={**gone, "superseded_by": heirs.get(key)}),)
     return retired
+
+
+def _left(item: Item) -> str:
+    """What to tell a person whose words leave with an item: a document that rewords its fact states another one."""
+    words = ", ".join(name for name in FIELDS if name in item.edited) or "its status"
+    why = f"became one with {item.superseded_by}" if item.superseded_by else "is stated by no document any more"
+    return f"{item.id} {why}: what a person wrote into it ({words}) is kept, and served no longer: kb show {item.id}"
 
 
 def _details(items: Iterable[tuple[Item, ...]], wanted: Counter[str]) -> Mapping[str, object]:

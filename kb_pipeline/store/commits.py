@@ -136,8 +136,9 @@ class Commit:
         """The entry, the files and the records of a group that a person edited. ``outputs`` keeps the hashes of what we
         would have written, so that what stands there goes on counting as the person's."""
         assert self._codec
+        found = self._found(old, edits)
         try:
-            records, by_person = self._codec.overlaid(self._found(old, edits), group.records)
+            records, by_person = self._codec.overlaid(found, group.records)
         except StoreError as error:
             self._edited.append(group.key)
             self._faults[group.key] = str(error)
@@ -147,7 +148,8 @@ class Commit:
             return entry.model_copy(update={"outputs": dict(outputs), "edited": dict(edits), "info": info}), {}, ()
         if not by_person:
             return entry, files, group.records
-        self._edited.append(group.key)
+        if found.fresh:
+            self._edited.append(group.key)
         files = self._codec.encode(group.key, records)
         self._persons |= set(files)
         machine = next(iter(entry.outputs.values()))

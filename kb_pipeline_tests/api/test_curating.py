@@ -220,6 +220,20 @@ def test_an_edit_that_cannot_stand_is_refused_at_once(root: Path, fields: dict[s
     assert json.dumps(Cli(root).items()[key]) == before
 
 
+def test_words_that_leave_with_their_document_are_named_once(root: Path) -> None:
+    """A document that rewords an edited fact states another one: the build says whose words are served no longer."""
+    key = named(root, "Beta weighs 7 kg.")
+    with opened(root) as base:
+        base.edit(key, {"statement": "Beta weighs 7 kg in all.", "tags": ["weight"]})
+    assert [w for w in build(root) if "edited by hand" in w] == [f"tags: {key} was edited by hand; the edit is kept."]
+    (root / "notes/beta.md").write_text(BETA.replace("weighs 7 kg", "weighs only 7 kg"))
+    (told,) = (warning for warning in build(root) if key in warning)
+    assert "(statement, tags) is kept, and served no longer" in told
+    with opened(root) as base:
+        assert [event.kind for event in base.history(key)] == ["born", "edited", "retired"]
+    assert not [warning for warning in build(root, full=True) if key in warning]
+
+
 def test_a_clash_is_shown_and_settled_either_way(root: Path) -> None:
     """What the machine says of an edited field since waits for review and is shown; mine or machine ends it, and undo
     brings it back."""

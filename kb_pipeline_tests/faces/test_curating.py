@@ -43,18 +43,41 @@ def test_a_script_lists_decides_and_takes_back(cli: Cli) -> None:
 
 
 def test_a_walk_on_a_terminal_goes_from_one_to_the_next(cli: Cli) -> None:
-    """Each review with its statements and quotes; a wrong word is asked again, skip goes on, quit ends."""
+    """Each review with its statements and quotes; a wrong word is asked again before any reason, skip goes on, quit
+    ends."""
+    told = typed(cli, "marry", "keep", "two caches", "skip", "q")
+    assert "“The alpha cache holds 32 blocks.”" in told
+    assert "'marry' does not settle it" in told
+    assert "1 decided" in told
+    assert cli.json("review", "--undo")["reason"] == "two caches"
+
+
+@pytest.mark.parametrize(("stays", "statement"), [("1", 0), ("2", 1)])
+def test_a_walk_asks_which_of_two_stays(cli: Cli, stays: str, statement: int) -> None:
+    """Of supersede and retire one stays, and that may be either."""
+    (conflict,) = cli.json("conflicts")
+    typed(cli, "supersede", stays, "measured again", "quit")
+    cli.build()
+    kept, old = (conflict["a"], conflict["b"]) if statement == 0 else (conflict["b"], conflict["a"])
+    assert (cli.items()[kept]["status"], cli.items()[old]["superseded_by"]) == ("active", kept)
+
+
+def test_a_kind_that_is_none_is_no_empty_list(cli: Cli) -> None:
+    """A filter that nothing can pass must not look as if nothing waited."""
+    assert "low_confidence" in cli.run("review", "--list", "--kind", "conflicts", code=2).stderr
+
+
+def typed(cli: Cli, *lines: str) -> str:
+    """What ``kb review`` shows on a terminal to one who types ``lines``."""
     master, slave = pty.openpty()
-    os.write(master, b"marry\nwhy not\nkeep\ntwo caches\nskip\nquit\n")
+    os.write(master, "".join(f"{line}\n" for line in lines).encode())
     done = subprocess.run(
         cli.command("review"), env=cli.environ, stdin=slave, capture_output=True, text=True, timeout=60, check=False
     )
     os.close(master)
     os.close(slave)
     assert done.returncode == 0, done.stderr
-    assert "“The alpha cache holds 32 blocks.”" in done.stdout
-    assert "'marry' does not settle it" in done.stdout
-    assert "1 decided" in done.stdout
+    return done.stdout
 
 
 def test_an_editor_words_an_item_better(cli: Cli, tmp_path: Path) -> None:
@@ -73,6 +96,8 @@ def test_an_editor_words_an_item_better(cli: Cli, tmp_path: Path) -> None:
     )
     cli.environ["EDITOR"] = "false"
     assert "nothing was changed" in cli.run("edit", key, code=1).stderr
+    cli.environ["EDITOR"] = "no-such-editor -w"
+    assert "$EDITOR" in cli.run("edit", key, code=1).stderr
     cli.environ["EDITOR"] = ""
     assert "Set one" in cli.run("edit", key, code=2).stderr
 

@@ -102,5 +102,6 @@ def test_a_retired_item_remembers_whose_words_it_holds() -> None:
     for person, fresh in ((first, False), (edited(MACHINE, statement="A better fact."), True)):
         retired = overlaid(person, edited(person, status="retired"), fresh=fresh)
         assert retired.status == "retired"
+        assert fresh or retired.edited == first.edited  # nobody edited it, and nothing says so
         returned = overlaid(retired, MOVED, fresh=False)
         assert (returned.statement, returned.status, returned.sources) == ("A better fact.", "active", MOVED.sources)

@@ -1,7 +1,8 @@
 """Commands of one who curates: review, conflicts, edit, restore."""
 
 import sys
-from typing import Annotated, Any
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -9,6 +10,8 @@ from kb_pipeline.faces.commands.options import Json, Root, opened, print_json
 
 app = typer.Typer()
 
+_ONE_STAYS = frozenset({"supersede", "retire"})
+_ON = frozenset({"skip", "quit"})
 _NEXT = "Run `kb build` to carry it out."
 
 
@@ -18,7 +21,10 @@ def review(
     action: Annotated[str | None, typer.Argument(help="merge, keep, supersede, retire, mine, machine or skip.")] = None,
     reason: Annotated[str, typer.Option("--reason", "-r", help="Why, for those who come later.")] = "",
     who: Annotated[str, typer.Option("--who", envvar="KB_WHO", help="Who decides.")] = "",
-    kind: Annotated[str | None, typer.Option("--kind", help="Only reviews of this kind.")] = None,
+    kind: Annotated[
+        Literal["edit", "conflict", "pair", "unclassified", "low_confidence", "page"] | None,
+        typer.Option("--kind", help="Only reviews of this kind."),
+    ] = None,
     listed: Annotated[bool, typer.Option("--list", help="List what waits; decide nothing.")] = False,
     undo: Annotated[bool, typer.Option("--undo", help="Take back the last decision.")] = False,
     root: Root = None,
@@ -57,20 +63,35 @@ def _walk(base: Any, waiting: list[Any], who: str) -> None:
     made = 0
     for place, one in enumerate(waiting, start=1):
         shown.review(one, place, len(waiting))
-        while True:
-            action = typer.prompt(f"{', '.join(one.actions)} or quit", default="skip")
-            if action == "quit":
-                break
+        while (action := _chosen(f"{', '.join(one.actions)} or quit", (*one.actions, "quit"), "skip")) not in _ON:
             try:
-                base.decide(one.name, action, "" if action == "skip" else typer.prompt("why"), who)
+                name = _first_stays(one.name) if action in _ONE_STAYS and len(one.items) > 1 else one.name
+                base.decide(name, action, typer.prompt("why"), who)
             except KbError as error:
                 typer.echo(str(error))
                 continue
-            made += action != "skip"
+            made += 1
             break
         if action == "quit":
             break
     typer.echo(f"{made} decided, {len(waiting)} waited. {_NEXT if made else ''}".rstrip())
+
+
+def _chosen(question: str, known: Sequence[str], default: str) -> str:
+    """One of ``known``, by its name or as much of it as tells it from the others; asked until it is one."""
+    while True:
+        said = typer.prompt(question, default=default).strip().casefold()
+        found = [said] if said in known else [one for one in known if one.startswith(said)]
+        if len(found) == 1:
+            return found[0]
+        typer.echo(f"'{said}' does not settle it. Known: {', '.join(known)}.")
+
+
+def _first_stays(name: str) -> str:
+    """The name of a review of two items, with the one first that a person wants to stay."""
+    kind, first, second = name.split(":")
+    stays = _chosen(f"which stays, 1 ({first}) or 2 ({second})", ("1", "2"), "1")
+    return name if stays == "1" else f"{kind}:{second}:{first}"
 
 
 @app.command()
