@@ -33,12 +33,14 @@ class Passage(Record):
 
 
 class ItemView(Record):
-    """An item, its proofs in context, what stands near it, and the decisions that made it."""
+    """An item, its proofs in context, what stands near it, and the decisions that made it. ``fault`` says why its file
+    cannot stand as a person left it, where this is its last valid version."""
 
     item: Item
     passages: tuple[Passage, ...]
     neighbours: tuple[Brief, ...]
     decisions: tuple[DedupDecision, ...]
+    fault: str = ""
 
 
 class DocumentView(Record):

@@ -95,6 +95,11 @@ class _Library:
         self.metas[doc] = cast(Meta, self.inputs.records("normalized", doc)[0])
 
 
+def stated(cluster: Cluster, inputs: Inputs) -> Item:
+    """The item of a cluster as its documents state it, without category, tags and dates."""
+    return _merged(cluster, _Library(inputs))
+
+
 def _merged(cluster: Cluster, library: _Library) -> Item:
     item = merge(cluster, library.witnesses(cluster.occurrences))
     return item.model_copy(update={"status": "retired"}) if cluster.aside else item

@@ -137,7 +137,7 @@ def _lines_in(
 
     def decode(paths: Sequence[str], read: Read) -> tuple[Record, ...]:
         kind = kinds if isinstance(kinds, type) else kinds[paths[0].rpartition("/")[2].removesuffix(".jsonl")]
-        return tuple(parse(kind, paths[0], line) for line in read(paths[0]).splitlines() if line)
+        return tuple(parse(kind, f"kb/{paths[0]}", line) for line in read(paths[0]).splitlines() if line)
 
     return Codec(encode, decode, content, shared=shared)
 
@@ -152,7 +152,7 @@ def _encode_document(key: str, records: Sequence[Record]) -> dict[str, bytes]:
 
 def _decode_meta(paths: Sequence[str], read: Read) -> tuple[Record, ...]:
     path = next(p for p in paths if p.endswith(".meta.json"))
-    return (parse(Meta, path, read(path)),)
+    return (parse(Meta, f"kb/{path}", read(path)),)
 
 
 def _decode_document(paths: Sequence[str], read: Read) -> tuple[Record, ...]:
@@ -239,7 +239,7 @@ def _item_turn(data: bytes | None, said: Sequence[Record], now: Sequence[Record]
 
 
 def _decode_item(paths: Sequence[str], read: Read) -> tuple[Record, ...]:
-    return (parse(Item, paths[0], read(paths[0])),)
+    return (parse(Item, f"kb/{paths[0]}", read(paths[0])),)
 
 
 _DEDUP: Mapping[str, type[Record]] = {

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from kb_pipeline.errors import NotFound, SourceUnavailable
+from kb_pipeline.records import ItemView
 from kb_pipeline_tests.driving import compile_all, new_root, opened, tree, write
 
 ALPHA = """---
@@ -232,13 +233,21 @@ def test_broken_edit_is_reported_and_its_last_version_stays_live(root: Path) -> 
     """An item file that no longer parses stops nothing and is named."""
     with opened(root) as base:
         compile_all(base)
+        path = next(p for p in (root / "kb/items").rglob("*.json") if "alpha cache" in p.read_text())
+        shown = base.show(path.stem)
     before = statements(root)
-    path = next(p for p in (root / "kb/items").rglob("*.json") if "alpha cache" in p.read_text())
     path.write_text(path.read_text()[:100])
     with opened(root) as base:
         reports, _ = compile_all(base)
+        served = base.show(path.stem)
     assert statements(root) == before
     assert any(path.stem in w for r in reports for w in r.warnings)
+    assert isinstance(shown, ItemView)
+    assert isinstance(served, ItemView)
+    left_out = {"content_hash", "note"}
+    assert served.item.model_dump(exclude=left_out) == shown.item.model_dump(exclude=left_out)
+    assert served.passages == shown.passages
+    assert f"kb/items/unclassified/{path.name}" in served.fault
 
 
 def test_decisions_are_told_in_words_once(tmp_path: Path) -> None:

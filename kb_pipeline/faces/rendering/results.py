@@ -71,6 +71,8 @@ def _item(found: ItemView) -> None:
     confirmed = f"{item.confirmations} confirmation{'s' if item.confirmations != 1 else ''}"
     OUT.print(f"{status} · {item.confidence} confidence · {confirmed} · made by {item.engine}")
     OUT.print(f"born {item.created_at}, changed {item.updated_at}")
+    if found.fault:
+        OUT.print(Text(f"its last valid version: {found.fault}", style="yellow"))
     if item.edited:
         OUT.print(f"in a person's words: {', '.join(sorted(item.edited))}")
     for name, said in sorted(item.clashes.items()):
