@@ -62,12 +62,13 @@ def test_deleted_key_takes_its_files_along(kb: Kb) -> None:
 
 
 def test_edit_by_hand_is_kept_and_reported(kb: Kb) -> None:
-    """A person's words are not overwritten, also where the machine moves the file."""
+    """A person's words are not overwritten, also where the machine moves the file; they are news once."""
     publish(kb, item("kb_1", "A fact."))
     path = kb.folder / "items/concepts/kb_1.json"
     path.write_text(path.read_text().replace("A fact.", "A better fact."))
-    for group in (item("kb_1", "Another fact."), item("kb_1", "Another fact.", "Decisions")):
-        assert publish(kb, group).edited == ("kb_1",)
+    moved = item("kb_1", "Another fact.", "Decisions")
+    for group, news in ((item("kb_1", "Another fact."), ("kb_1",)), (moved, ())):
+        assert publish(kb, group).edited == news
         (path,) = kb.folder.glob("items/*/*.json")
         assert '"A better fact."' in path.read_text()
     assert path.parent.name == "decisions"
