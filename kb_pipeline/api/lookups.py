@@ -21,7 +21,7 @@ _TEXTS = frozenset({"chunk", "page", "document"})
 _HALF = 0.5
 _ABOUT_CHANGES = re.compile(
     r"\b(?:recent|latest|last|this|past|chang|new|since|yesterday|today|day|week|month|quarter|year|update)(?:ly|e|ed|es|s)?\b"
-    r"|\b(?:knowledge base|documents?|items?|lately)\b|\b\d{4}-\d\d-\d\d\b",
+    r"|\b(?:knowledge base|documents?|items?|lately)\b|\b\d{4}-\d\d-\d\d(?:T[\d:]+Z)?",
     re.IGNORECASE,
 )
 _ABOUT_CONFLICTS = re.compile(
@@ -158,14 +158,15 @@ def _person(name: str, wrote: Sequence[Hit], keeps: Sequence[Hit], desk: Desk) -
 
 
 def _known(item: Item, desk: Desk) -> Row | None:
-    """A superseded item as its row would be, where one of its documents may be seen."""
+    """A superseded item as its row would be, where all that it rests on may be seen: none of it may be told apart."""
     sources, docs = desk.scope.sources, desk.scope.docs
-    seen = [
-        source
+    seen = all(
+        (not sources or source.doc_id.partition("/")[0] in sources)
+        and (not docs or source.doc_id in docs)
+        and desk.snapshot.read(source.doc_id)
         for source in item.sources
-        if (not sources or source.doc_id.partition("/")[0] in sources) and (not docs or source.doc_id in docs)
-    ]
-    return item_row(item.model_copy(update={"sources": tuple(seen)})) if seen else None
+    )
+    return item_row(item) if item.sources and seen else None
 
 
 def _seen(items: Iterable[str], desk: Desk) -> dict[str, Row]:

@@ -4,7 +4,7 @@ Both are told from item files and their history alone, without git.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -17,7 +17,7 @@ from kb_pipeline.api.asking import Asking
 from kb_pipeline.api.views import item_view, passages
 from kb_pipeline.errors import KbError, NotFound
 from kb_pipeline.query.search import search as search_
-from kb_pipeline.records import DocumentView, Event, Item, ItemView, SearchResult
+from kb_pipeline.records import DocumentView, Event, Item, ItemView, Row, Scope, SearchResult
 from kb_pipeline.rules import ids
 from kb_pipeline.rules.history import as_of as as_of_
 from kb_pipeline.rules.history import moment, with_quotes
@@ -27,6 +27,7 @@ from kb_pipeline.store.manifests import Entry
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\dZ)?")
 _ITEM = "kb_"
+_LIVE = frozenset({"active"})
 
 
 class Remembering(Asking):
@@ -70,23 +71,33 @@ class Remembering(Asking):
         return ItemView(item=item, passages=tuple(passages(self._run(), item)), neighbours=(), decisions=())
 
     def search(self, query: str, *, as_of: str | None = None, **asked: Any) -> SearchResult:
-        """The best hits for ``query`` from the live generation, or among the items that were active on a date.
+        """The best hits for ``query`` from the live generation, or among the items that were active on a date, or those
+        of the statuses that the scope names.
 
-        ``asked`` are the other options of ``Asking.search``. Of a date there are no passages and pages, only items;
-        they are found by words and codes, and by meaning where the cache still holds their vectors. ``ms`` excludes the
-        reconstruction, which reads every item.
+        ``asked`` are the other options of ``Asking.search``. Of a date, and of items that are not active, there are no
+        passages and pages, and no generation: they are found by words and codes, and by meaning where the cache still
+        holds their vectors. ``ms`` excludes the reconstruction, which reads every item that can be meant.
         """
-        if as_of is None:
+        statuses = (asked.get("scope") or Scope()).statuses
+        if as_of is None and not {*statuses} - _LIVE:
             return super().search(query, **asked)
         within = self._within(asked.pop("scope", None), asked.pop("project", None))
+        items = self._inactive(statuses) if as_of is None else self.items_as_of(moment(_checked(as_of)))
+        kept = {*statuses} or _LIVE
+        rows = [item_row(item) for item in items if item.status in kept and item.sources]
         with TemporaryDirectory(prefix="kb-") as folder:
-            world = replace(self._opened.reader, index=self._index_of(moment(_checked(as_of)), Path(folder)))
+            world = replace(self._opened.reader, index=self._index_of(rows, Path(folder)))
             found = search_(query, world, scope=within, **asked)
-        return found.model_copy(update={"generation": f"as of {as_of}"})
+        return found.model_copy(update={"generation": f"as of {as_of}" if as_of else "as published"})
 
-    def _index_of(self, until: str, folder: Path) -> LocalIndex:
-        """An index in ``folder`` of the items that were active then."""
-        rows = [item_row(item) for item in self.items_as_of(until) if item.status == "active" and item.sources]
+    def _inactive(self, statuses: Collection[str]) -> Iterator[Item]:
+        """Items of those statuses as their files have them; without ``active`` only the few that are not are read."""
+        for entry in self.kb.manifest("tags"):
+            if ("cites" in entry.info or not _LIVE.isdisjoint(statuses)) and (item := self._read(entry)):
+                yield item
+
+    def _index_of(self, rows: Sequence[Row], folder: Path) -> LocalIndex:
+        """An index in ``folder`` of those rows."""
         embedder = self._opened.reader.embedder
         vectors, found = embedder.recall([embedder.key(ids.canonical(row.text)) for row in rows])
         index = LocalIndex(folder, embedder=embedder.name, dim=embedder.dim)

@@ -105,10 +105,12 @@ class Visitor:
         typing: bool = False,
     ) -> SearchResult:
         """The ``k`` best hits for ``query``; ``typing`` says that it is not finished. Raises as
-        ``KnowledgeBase.search``, and ``Forbidden`` for an earlier day where he does not see everything."""
-        if as_of and self.seen.sees is not None:
+        ``KnowledgeBase.search``, and ``Forbidden`` for an earlier day, or for what is no longer active, where he does
+        not see everything."""
+        former = "as_of" if as_of else "statuses" if scope and {*scope.statuses} - {"active"} else ""
+        if former and self.seen.sees is not None:
             cure = "Ask someone whose token sees everything."
-            raise Forbidden("what was known earlier is not kept apart by project.", where="as_of", cure=cure)
+            raise Forbidden("what was known earlier is not kept apart by project.", where=former, cure=cure)
         with self._noted(TYPING if typing else "search", query, project) as told:
             found = self.seen.search(query, k=k, scope=scope, project=project, as_of=as_of, explain=explain)
             told.hits = len(found.hits)

@@ -83,6 +83,28 @@ def test_a_former_value_is_told_to_who_asks_for_it(base: KnowledgeBase) -> None:
     )
 
 
+def test_what_is_not_active_is_found_by_its_status(base: KnowledgeBase) -> None:
+    """A superseded item is a hit where its status is asked for, alone or beside active ones, and nowhere else."""
+
+    def found(*statuses: str, **asked: str) -> set[str]:
+        hits = base.search("messages in the queue of the relay", scope=Scope(statuses=statuses), **asked).hits
+        return {hit.status for hit in hits if "relay" in hit.text and hit.kind == "item"}
+
+    assert found("superseded") == {"superseded"}
+    assert found("superseded", "active") == {"superseded", "active"}
+    assert found("active") == found() == {"active"}
+    assert not found("superseded", project="own")
+    assert not found("retired")
+
+
+def test_what_was_replaced_is_not_told_beyond_a_scope(base: KnowledgeBase) -> None:
+    """Within a scope that an older document is outside of, neither its value nor a word of it is told."""
+    question = "How many messages does the relay v1.0 hold in its queue by default?"
+    answer = base.ask(question, scope=Scope(sources=("handbook",), docs=("handbook/relay-v2.0.md",)))
+    assert "relay-v1.0" not in answer.model_dump_json(exclude={"question", "plan"})
+    assert "64" not in said(answer)
+
+
 def test_a_version_that_is_nowhere_is_not_answered_with_another(base: KnowledgeBase) -> None:
     """Neither by hits nor by passages."""
     for way in ("hybrid", "catalogue"):

@@ -1,7 +1,8 @@
 """Questions about the sample as a person would put them, each with words that its answer must hold.
 
 Written beside the documents, not from the items: they paraphrase. Their scores were looked at when the threshold of
-answers was placed (``docs/answers.md``), so of abstention they say nothing that is held back. No ranking was tuned on them.
+answers was placed (``docs/answers.md``), so of abstention they say nothing that is held back. No ranking was tuned on
+them.
 """
 
 QUESTIONS = {

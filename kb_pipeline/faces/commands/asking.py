@@ -47,6 +47,9 @@ def search(
     category: Annotated[list[str] | None, typer.Option("--category", "-c", help="Only these categories.")] = None,
     kind: Annotated[str | None, typer.Option("--kind", help="item, chunk or page.")] = None,
     tag: Annotated[list[str] | None, typer.Option("--tag", "-t", help="Only what bears one of these tags.")] = None,
+    status: Annotated[
+        list[str] | None, typer.Option("--status", help="Only items that are active, superseded or retired.")
+    ] = None,
     since: Annotated[str, typer.Option("--since", metavar="DAY", help="Only what is from that day or later.")] = "",
     until: Annotated[str, typer.Option("--until", metavar="DAY", help="Only what is from that day or earlier.")] = "",
     as_of: AsOf = None,
@@ -70,6 +73,7 @@ def search(
         sources=tuple(source or ()),
         categories=tuple(category or ()),
         tags=tuple(tag or ()),
+        statuses=tuple(status or ()),
         since=since,
         until=until,
     )
