@@ -48,7 +48,7 @@ class Group:
 @dataclass(frozen=True)
 class Committed:
     """What a commit changed: ``files`` that it wrote, by path below ``kb/``, and ``removed`` ones; keys whose bytes a
-    person changed and which were kept, and by key what is wrong with an edit that cannot stand. A kept edit is named once, one that cannot stand each time."""
+    person changed since and which were kept, and by key what is wrong with an edit that cannot stand."""
 
     manifest: Manifest
     files: Mapping[str, Stat]
