@@ -6,6 +6,7 @@ Owns that a published id never moves without need and never names two items. Ref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from operator import attrgetter
 
 from kb_pipeline.records import Cluster, DedupDecision, Occurrence
 from kb_pipeline.rules.clusters import newest, related, successors
@@ -60,23 +61,27 @@ def records(
     known = {cluster.id: cluster for cluster in published}
     made = []
     for at, group in enumerate(groups):
-        fields = {
-            "id": names[at].id,
-            "occurrences": tuple(o for draft in group for o in places[draft]),
-            "superseded_by": names[newest(after, at)].id if at in after else None,
-            "superseded_on": min((date for new in after.get(at, ()) if (date := since(groups[new]))), default=None),
-            "related": tuple(sorted(names[other].id for other in near[at])),
-            "needs_review": not review.isdisjoint(group),
-            "aliases": names[at].aliases,
-            "aside": aside.get(at, ""),
-        }
-        made.append(_same(known.get(names[at].id), fields) or Cluster.model_validate(fields))
-    return tuple(sorted(made, key=lambda cluster: cluster.id))
+        state = (
+            places[group[0]] if len(group) == 1 else tuple(o for draft in group for o in places[draft]),
+            names[newest(after, at)].id if at in after else None,
+            min((date for new in after[at] if (date := since(groups[new]))), default=None) if at in after else None,
+            tuple(sorted(names[other].id for other in near[at])) if near[at] else (),
+            not review.isdisjoint(group),
+            names[at].aliases,
+            aside.get(at, ""),
+        )
+        old = known.get(names[at].id)
+        same = old is not None and _state_of(old) == state
+        made.append(old if old and same else _made(names[at].id, state))
+    return tuple(sorted(made, key=attrgetter("id")))
 
 
-def _same(known: Cluster | None, fields: Mapping[str, object]) -> Cluster | None:
-    """The published cluster where it has these fields already: most have, and making them anew is the dearest step."""
-    return known if known and all(getattr(known, field) == value for field, value in fields.items()) else None
+_STATE = ("occurrences", "superseded_by", "superseded_on", "related", "needs_review", "aliases", "aside")
+_state_of = attrgetter(*_STATE)
+
+
+def _made(key: str, state: tuple[object, ...]) -> Cluster:
+    return Cluster.model_validate({"id": key, **dict(zip(_STATE, state, strict=True))})
 
 
 def _written(groups: Sequence[Group], places: Mapping[str, tuple[Occurrence, ...]]) -> dict[str, int]:
@@ -106,10 +111,11 @@ def name(groups: Sequence[Group], published: Iterable[Cluster], written: Mapping
     owned, led = _by_group(items), _by_group(aliases)
     names = []
     for at, group in enumerate(groups):
-        ids, old = owned.get(at, []), led.get(at, [])
+        ids, old = owned.get(at, ()), led.get(at, ())
         chosen = ids[0] if ids else _revived(group, old) or _fresh(group, taken)
         taken.add(chosen)
-        names.append(Name(chosen, tuple(sorted({*ids, *old} - {chosen}))))
+        others = len(ids) > 1 or old
+        names.append(Name(chosen, tuple(sorted({*ids, *old} - {chosen})) if others else ()))
     return names
 
 
@@ -135,7 +141,7 @@ def _claims(home: Mapping[str, int], published: Iterable[Cluster]) -> tuple[dict
     elsewhere = cache(lambda: {item_id(draft): home[draft] for draft in sorted(home, reverse=True)})
     items: dict[str, int] = {}
     aliases: dict[str, int] = {}
-    for cluster in sorted(published, key=lambda c: c.id):
+    for cluster in sorted(published, key=attrgetter("id")):
         left = sorted({o.draft for o in cluster.occurrences if o.draft in home})
         own = {item_id(draft): home[draft] for draft in reversed(left)}
         for claims, known in ((items, (cluster.id,)), (aliases, cluster.aliases)):
