@@ -103,7 +103,7 @@ def measure(made: Sequence[Candidate], query: Query, cosines: Mapping[str, float
     """Give each candidate its cosine, coverage and heuristic relevance."""
     for candidate in made:
         row = candidate.row
-        held = _above(row.heading, row.title, row.doc_id).union(analyse(row.text))
+        held = _tokens(row.heading, row.title, row.doc_id) | _tokens(row.text)
         share = relevance.covered(query.tokens, held)
         cosine = cosines.get(row.id, None if row.kind == PASSAGE else 0.0)
         candidate.scores = {"coverage": round(share, 4)} | ({} if cosine is None else {"cosine": round(cosine, 4)})
@@ -180,8 +180,8 @@ def with_neighbours(hits: Sequence[Hit], snapshot: Snapshot) -> tuple[Hit, ...]:
 
 
 @lru_cache(maxsize=1 << 12)
-def _above(*parts: str) -> frozenset[str]:
-    """The tokens of what stands above a text, which many rows share."""
+def _tokens(*parts: str) -> frozenset[str]:
+    """The tokens of a text, or of what stands above it, which many rows share; queries of a kind find the same ones."""
     return frozenset(analyse("\n".join(parts)))
 
 
@@ -193,17 +193,22 @@ def _decay(row: Row, query: Query) -> float:
 def _exact(query: Query) -> Callable[[Row], int]:
     """How much of the query a row holds to the letter; the whole of it only where it is long or odd enough to have been
     pasted."""
-    whole: re.Pattern[str] | None = None
-    if len(query_tokens(query.text)) >= _VERBATIM_TOKENS or exact_forms(query.text):
-        words = r"\s+".join(re.escape(word) for word in fold(query.text).casefold().split())
-        whole = re.compile(rf"(?<!\w){words}(?!\w)")
+    telling = len(query_tokens(query.text)) >= _VERBATIM_TOKENS or bool(exact_forms(query.text))
+    words = fold(query.text).casefold().split() if telling else []
 
     def exact(row: Row) -> int:
-        if whole is not None and whole.search(fold(row.text).casefold()):
+        text = fold(row.text).casefold() if words else ""
+        if words and all(word in text for word in words) and _phrase(*words).search(text):
             return 2
-        return int(bool(query.pasted) and query.pasted.issubset(analyse(row.text)))
+        return int(bool(query.pasted) and query.pasted <= _tokens(row.text))
 
     return exact
+
+
+@lru_cache(maxsize=16)
+def _phrase(*words: str) -> re.Pattern[str]:
+    """``words`` in a row. It costs more to make than to look whether a text holds them all, which few do."""
+    return re.compile(r"(?<!\w)" + r"\s+".join(map(re.escape, words)) + r"(?!\w)")
 
 
 _EXACT = {2: "holds the whole query to the letter", 1: "holds what was pasted"}
