@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 from kb_pipeline.errors import StoreError
@@ -35,9 +36,10 @@ class Upstream:
 
     def keys(self, stage: str) -> list[str]:
         """Sorted keys that ``stage`` holds now."""
-        return sorted(
-            _key(stage, source, entry.key) for source, held in self._manifests[stage].items() for entry in held.live()
-        )
+        held = self._manifests[stage].items()
+        if stage == "raw":
+            return sorted(_key(stage, source, key) for source, manifest in held for key in manifest.versions)
+        return sorted(chain.from_iterable(manifest.versions for _, manifest in held))
 
     def records(self, stage: str, key: str) -> tuple[Record, ...]:
         """The records under one key; empty where there are none."""
