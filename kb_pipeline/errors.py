@@ -95,6 +95,11 @@ class BudgetSpent(RunStopped):
     code = "budget"
 
 
+def is_passing(error: Exception) -> bool:
+    """Whether asking again, later, may help: nobody was reached, or there was no money."""
+    return isinstance(error, RunStopped) or (isinstance(error, ModelError) and error.code == UNAVAILABLE)
+
+
 class StoreError(KbError):
     """The knowledge base on disk cannot be read or written."""
 

@@ -141,6 +141,9 @@ class ChatClient(Protocol):
         Raises ``BudgetSpent`` before a call that could exceed the budget; what was answered is kept.
         """
 
+    def kept(self, ask: Ask, shape: type[R]) -> R | ModelError | None:
+        """The kept reply to ``ask``, or None where it would be sent."""
+
 
 class Engine(Protocol):
     """Who does the thinking. Every method is pure given its input and the engine's version."""
@@ -289,12 +292,13 @@ class Changes:
     ``touched`` maps an upstream stage to the document ids whose records were added, changed or removed since this
     stage last ran. ``everything`` is true on a first run, after a change of recipe, when a full check was asked for and
     when the record was lost: then ``touched`` holds all ids. ``outdated`` says that what stands published was made by
-    another recipe.
+    another recipe. ``late`` are keys of its own that it could not make then.
     """
 
     touched: Mapping[str, frozenset[str]]
     everything: bool
     outdated: bool = False
+    late: frozenset[str] = frozenset()
 
 
 class Inputs(Protocol):
@@ -333,7 +337,8 @@ class Previous(Protocol):
 class Output:
     """What a ``whole`` stage publishes: groups of records by key; a key in neither is left as it is.
 
-    ``inputs`` may name the hash that each upsert was made from. ``version`` is the data version of a stage that keeps
+    ``inputs`` may name the hash that each upsert was made from; ``late`` are keys that could not be made now, which the
+    next build makes, whatever else changed. ``version`` is the data version of a stage that keeps
     its artefacts in the index rather than in files. ``story`` tells people what was decided, a line a decision;
     ``causes`` say why items became what they are, by id, for their history, ``gone`` what those would say whose files a
     person removed.
@@ -342,6 +347,7 @@ class Output:
     upserts: Mapping[str, tuple[Record, ...]] = field(default_factory=dict)
     deletes: frozenset[str] = frozenset()
     inputs: Mapping[str, str] = field(default_factory=dict)
+    late: frozenset[str] = frozenset()
     version: str | None = None
     kept: int = 0
     story: tuple[str, ...] = ()

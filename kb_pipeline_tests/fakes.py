@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from pydantic import ValidationError
 
@@ -46,7 +46,7 @@ class ScriptedChat:
     script: Callable[[Ask], Any]
     models: Mapping[str, str] = field(default_factory=dict)
     asked: list[Ask] = field(default_factory=list)
-    kept: dict[tuple[str, str, str, str], Any] = field(default_factory=dict)
+    replies: dict[tuple[str, str, str, str], Any] = field(default_factory=dict)
 
     def model(self, task: str) -> str:
         """The model of a task: ``fake`` by default."""
@@ -55,14 +55,20 @@ class ScriptedChat:
     def ask(self, asks: Sequence[Ask], shape: type[R]) -> Iterator[R | ModelError]:
         """One reply an ask, in order."""
         for ask in asks:
-            key = (self.model(ask.task), ask.system, ask.user, shape.__name__)
-            reply = self.kept.get(key)
+            reply = self.kept(ask, shape)
             if reply is None:
                 self.asked.append(ask)
                 reply = self._reply(ask, shape)
             if not isinstance(reply, ModelError) or reply.code != "unavailable":
-                self.kept[key] = reply
+                self.replies[self._key(ask, shape)] = reply
             yield reply
+
+    def kept(self, ask: Ask, shape: type[R]) -> R | ModelError | None:
+        """The reply that was kept, if one was."""
+        return cast(R | ModelError | None, self.replies.get(self._key(ask, shape)))
+
+    def _key(self, ask: Ask, shape: type[R]) -> tuple[str, str, str, str]:
+        return self.model(ask.task), ask.system, ask.user, shape.__name__
 
     def _reply(self, ask: Ask, shape: type[R]) -> R | ModelError:
         found = self.script(ask)

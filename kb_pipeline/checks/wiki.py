@@ -1,15 +1,13 @@
 """Whether the pages say what is proven, and lead where they say."""
 
-import posixpath
 from collections.abc import Iterator, Mapping
 from typing import cast
-from urllib.parse import unquote
 
 from kb_pipeline.checks.findings import finding
 from kb_pipeline.records import Finding, Item, Page, Rendering
 from kb_pipeline.rules.pages.markdown import plain, quoted
 from kb_pipeline.rules.pages.merging import is_reviewed
-from kb_pipeline.rules.pages.reading import Line, links_of, read
+from kb_pipeline.rules.pages.reading import Line, dead_links, read
 from kb_pipeline.rules.pages.rendering import HISTORY, SHOWN
 from kb_pipeline.world import Changes, Inputs, World
 
@@ -48,11 +46,8 @@ def _faults(page: Page, inputs: Inputs, paths: set[str], documents: frozenset[st
     for line in lines:
         if line.ours and not line.by_hand:
             yield from _unproven(line, items, feet)
-    for target in links_of(text):
-        if not _leads(
-            posixpath.normpath(posixpath.join("wiki", posixpath.dirname(page.path), target)), paths, documents
-        ):
-            yield f"a link leads nowhere: {target}"
+    for target in dead_links(text, page.path, paths, documents):
+        yield f"a link leads nowhere: {target}"
 
 
 def _unproven(line: Line, items: Mapping[str, Item], feet: Mapping[str, str]) -> Iterator[str]:
@@ -75,10 +70,3 @@ def _unproven(line: Line, items: Mapping[str, Item], feet: Mapping[str, str]) ->
 def _cut(quote: str) -> str:
     """The beginning of a quote that a footnote shows in any case."""
     return " ".join(quote.split())[:SHOWN]
-
-
-def _leads(path: str, paths: set[str], documents: frozenset[str]) -> bool:
-    place = unquote(path)
-    if place.startswith("normalized/"):
-        return place.removeprefix("normalized/").removesuffix(".md") in documents
-    return place.removeprefix("wiki/") in paths

@@ -163,6 +163,8 @@ def _stage(run: Run, name: str) -> str | None:
         return "its generation is gone"
     if stamp.get("upstream") != run.upstream(stage):
         return "what it reads changed"
+    if stamp.get("late"):
+        return "what could not be made waits"
     if name == WHOLE[0] and pending(run):
         return "item files were added, moved or removed by hand"
     if stage.artefact:

@@ -81,7 +81,8 @@ class _Pass:
         else:
             own = (self.recorded if self.editable else self.manifest).version()
         found = changed(self.run, self.stage.name, self.inputs, self.recipe, own)
-        return replace(found, outdated=any(entry.recipe != self.recipe for entry in self.recorded))
+        outdated = any(entry.recipe != self.recipe for entry in self.recorded)
+        return replace(found, outdated=outdated, late=frozenset(self.run.stamp(self.stage.name).get("late", ())))
 
     @property
     def published(self) -> Published:
@@ -99,7 +100,7 @@ class _Pass:
             self.stage.name, None, self.manifest, groups, deletes, recipe=self.recipe, telling=telling
         )
 
-    def remember(self, done: Committed, version: str) -> None:
+    def remember(self, done: Committed, version: str, late: frozenset[str]) -> None:
         """Record what was seen and made, so that the next run starts from here."""
         name = self.stage.name
         saw(self.run, name, self.inputs, self.recipe, version if self.stage.artefact else done.manifest.version())
@@ -114,6 +115,7 @@ class _Pass:
                 "version": version,
                 "manifest": self.run.manifest_stat(name, None),
                 "at": self.run.now(),
+                **({"late": sorted(late)} if late else {}),
             },
         )
 
@@ -141,7 +143,7 @@ def whole(run: Run, stage: Stage) -> StageReport:
         run.world.embedder.close()
     done = pass_.publish(output)
     version = output.version or done.manifest.version()
-    pass_.remember(done, version)
+    pass_.remember(done, version, output.late)
     run.kb.tell(stage.name, run.now(), output.story)
     run.progress(stage.name, None, 1, 1)
     edited = (key for key in done.edited if key not in done.faults)

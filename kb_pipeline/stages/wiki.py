@@ -1,11 +1,12 @@
 """The plan and its items to pages: Markdown, indexes and the log. Writes nothing itself."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import cast
 
 from kb_pipeline.engines.extractive.pages import written as plainly
+from kb_pipeline.errors import RunStopped, is_passing
 from kb_pipeline.records import Item, Material, Meta, Page, PageBrief, Record, Rendering, Written
 from kb_pipeline.rules import ids
 from kb_pipeline.rules.pages.catalogue import (
@@ -22,7 +23,8 @@ from kb_pipeline.rules.pages.catalogue import (
 )
 from kb_pipeline.rules.pages.merging import front_of, is_reviewed, is_untouched, line_hashes
 from kb_pipeline.rules.pages.rendering import Rendered, abandoned, rendered
-from kb_pipeline.rules.pages.stating import settled, states_only
+from kb_pipeline.rules.pages.standing import stands
+from kb_pipeline.rules.pages.stating import settled
 from kb_pipeline.rules.taxonomy import category_folder
 from kb_pipeline.world import Changes, Inputs, Output, Previous, World
 
@@ -39,15 +41,18 @@ def run(changes: Changes, inputs: Inputs, previous: Previous, world: World) -> O
     affected = [
         page
         for page in plan.values()
-        if changes.everything or published.get(page.id) != made_from[page.id] or not touched.isdisjoint(_stated(page))
+        if changes.everything
+        or page.id in changes.late
+        or published.get(page.id) != made_from[page.id]
+        or not touched.isdisjoint(_stated(page))
         if not any(inputs.broken("tags", key) for key in _stated(page))  # taken away since the plan: the next one knows
     ]
     known = {b.id: b for b in cast(tuple[PageBrief, ...], previous.records(_CATALOGUE)) if b.id in plan}
-    made = _Pages(inputs, previous, world, known)
+    paths = frozenset(page.path for page in plan.values())
+    made = _Pages(inputs, previous, world, known, paths)
     for start in range(0, len(affected), _SLICE):
         made.write(affected[start : start + _SLICE])
-    paths = {page.path for page in plan.values()}
-    left = made.without([key for key in published if key.startswith("pg_") and key not in plan], paths)
+    left = made.without([key for key in published if key.startswith("pg_") and key not in plan])
     briefs = tuple(made.briefs[key] for key in sorted(made.briefs))
     shown = _shown(briefs)
     indexes = _indexes({k: of for k, of in shown.items() if changes.everything or published.get(k) != of.made_from})
@@ -56,8 +61,9 @@ def run(changes: Changes, inputs: Inputs, previous: Previous, world: World) -> O
         deletes=frozenset(left) | {key for key in published if key.startswith(_BY_CATEGORY) and key not in shown},
         inputs={page.id: made_from[page.id] for page in affected if page.id not in made.late}
         | {key: shown[key].made_from for key in indexes},
+        late=frozenset(made.late),
         kept=len(plan) - len(affected),
-        warnings=tuple(made.warnings),
+        warnings=tuple(made.warnings()),
         details={"pages": len(plan), "written": len(made.files)},
     )
 
@@ -74,25 +80,44 @@ class _Pages:
     previous: Previous
     world: World
     briefs: dict[str, PageBrief]
+    paths: Collection[str]
     files: dict[str, tuple[Record, ...]] = field(default_factory=dict)
     log: list[str] = field(default_factory=list)
-    late: set[str] = field(default_factory=set)
-    warnings: list[str] = field(default_factory=list)
+    late: dict[str, Exception] = field(default_factory=dict)
+    refused: list[str] = field(default_factory=list)
+    stopped: RunStopped | None = None
 
     def write(self, pages: Sequence[Page]) -> None:
-        """Write ``pages`` side by side. One that the engine cannot write now keeps its last text, as long as that is
-        true; else its items' statements stand there. It is tried again when the stage runs next."""
+        """Write ``pages`` side by side. One that the engine cannot write keeps its last text, where that is true and
+        asking again may help; else its items' statements stand there. After a stop the engine is not asked any more.
+        """
         found = [_items(page, self.inputs) for page in pages]
         materials = [_material(page, items) for page, items in zip(pages, found, strict=True)]
-        written = self.world.engine.write_page(materials)
+        written = [self.stopped] * len(pages) if self.stopped else self.world.engine.write_page(materials)
         for page, items, material, text in zip(pages, found, materials, written, strict=True):
             if isinstance(text, Exception):
-                self.late.add(page.id)
-                self.warnings.append(f"page '{page.title}' waits for its writer: {text}")
-                if self._still_true(page, items):
+                if self._waits(page, items, text):
                     continue
                 text = plainly(material)
             self._keep(page, items, settled(text, material, plainly))
+
+    def _waits(self, page: Page, items: Mapping[str, Item], why: Exception) -> bool:
+        """Note why a page has no writer; whether its last text stands until it has."""
+        self.stopped = why if isinstance(why, RunStopped) else self.stopped
+        if not is_passing(why):
+            self.refused.append(f"page '{page.title}' stands in its items' own words: {why}")
+            return False
+        self.late[page.id] = why
+        before = self._before(page.id)
+        if before is None or before.path != page.path or page.id not in self.briefs:
+            return False
+        return stands(before.text, page, items, self.paths, self.inputs.keys("normalized"))
+
+    def warnings(self) -> Iterator[str]:
+        """What people should know of pages that the engine did not write."""
+        yield from self.refused
+        for why in [*self.late.values()][:1]:
+            yield f"{len(self.late)} of the pages wait for their writer, whom the next build asks again: {why}"
 
     def _keep(self, page: Page, items: Mapping[str, Item], written: Written) -> None:
         docs = {c.doc_id for item in items.values() for c in item.sources}
@@ -113,24 +138,20 @@ class _Pages:
         elif not is_reviewed(before.text) and front_of(before.text).get("rendering") != front_of(text)["rendering"]:
             self.log.append(f"{self._now()} rewritten {where}")
 
-    def without(self, keys: Sequence[str], paths: Collection[str]) -> list[str]:
+    def without(self, keys: Sequence[str]) -> list[str]:
         """The pages of ``keys`` that can go. On one that a person wrote in, his words stay and the machine's go; where
         another page takes its path, they are merged into that one."""
         gone = []
         for key in keys:
             before = self._before(key)
             path = before.path if before else key
-            if before is None or path in paths or is_untouched(before.text):
+            if before is None or path in self.paths or is_untouched(before.text):
                 gone.append(key)
                 self.log.append(f"{self._now()} removed `{path}`")
             else:
                 title = str(front_of(before.text).get("title", path))
                 self.files[key] = (Rendering(id=key, path=path, text=abandoned(key, title)),)
         return gone
-
-    def _still_true(self, page: Page, items: Mapping[str, Item]) -> bool:
-        before = self._before(page.id)
-        return before is not None and before.path == page.path and states_only(before.text, items.values())
 
     def _before(self, key: str) -> Rendering | None:
         records = self.previous.records(key)

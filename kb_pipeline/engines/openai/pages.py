@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from kb_pipeline.engines.openai.replies import PageReply, SaidReply
-from kb_pipeline.errors import UNAVAILABLE, ModelError
+from kb_pipeline.errors import KbError, RunStopped, is_passing
 from kb_pipeline.prompts import render
 from kb_pipeline.records import Ask, Block, Item, Material, Stated, Written, WrittenSection
 from kb_pipeline.rules.pages.rendering import cited
@@ -20,21 +20,35 @@ _NONE = "(there are none)"
 _MOST_PROBLEMS = 20
 
 
-def write(materials: Sequence[Material], client: ChatClient) -> Iterator[Written | ModelError]:
-    """Each page, in order, repaired once where code finds a fault; a ``ModelError`` in place of one that failed."""
-    first = list(client.ask([ask(material) for material in materials], PageReply))
+def write(materials: Sequence[Material], client: ChatClient) -> Iterator[Written | KbError]:
+    """Each page, in order, repaired once where code finds a fault. In place of one that failed, or whose repair nobody
+    answers now, why: a ``ModelError``, or the ``RunStopped`` after which nobody was asked."""
+    first = _asked([ask(material) for material in materials], client)
     pages = [_page(reply, material) for reply, material in zip(first, materials, strict=True)]
     told = [
-        [] if isinstance(page, ModelError) else problems(page, material)
+        problems(page, material) if isinstance(page, Written) else []
         for page, material in zip(pages, materials, strict=True)
     ]
     again = [n for n, found in enumerate(told) if found]
-    second = client.ask([ask(materials[n], told[n]) for n in again], PageReply)
+    second = _asked([ask(materials[n], told[n]) for n in again], client)
     for n, reply in zip(again, second, strict=True):
         repaired = _page(reply, materials[n])
-        if not isinstance(repaired, ModelError) and len(problems(repaired, materials[n])) < len(told[n]):
+        if isinstance(repaired, Written):
+            better = len(problems(repaired, materials[n])) < len(told[n])
+            pages[n] = repaired if better else pages[n]
+        elif is_passing(repaired):
             pages[n] = repaired
     yield from pages
+
+
+def _asked(asks: Sequence[Ask], client: ChatClient) -> list[PageReply | KbError]:
+    """A reply a question; behind one at which nobody answers any more, those that are kept."""
+    replies: list[PageReply | KbError] = []
+    try:
+        replies.extend(client.ask(asks, PageReply))
+    except RunStopped as stop:
+        replies += [client.kept(asked, PageReply) or stop for asked in asks[len(replies) :]]
+    return replies
 
 
 def ask(material: Material, wrong: Sequence[str] = ()) -> Ask:
@@ -80,11 +94,9 @@ def _shown(item: Item) -> str:
     return json.dumps(fields, ensure_ascii=False, sort_keys=True)
 
 
-def _page(reply: PageReply | ModelError, material: Material) -> Written | ModelError:
-    """The page with ids. Raises the error of an endpoint that could not be reached: asking again may help."""
-    if isinstance(reply, ModelError):
-        if reply.code == UNAVAILABLE:
-            raise reply
+def _page(reply: PageReply | KbError, material: Material) -> Written | KbError:
+    """The page with ids."""
+    if isinstance(reply, KbError):
         return reply
     ids = list(items_of(material))
     headings = {heading for heading, _ in material.parts}

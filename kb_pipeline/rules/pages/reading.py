@@ -1,8 +1,10 @@
 """A page read back: which lines state something, and what each of them cites. Pure."""
 
+import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from urllib.parse import unquote
 
 from kb_pipeline.rules.pages.markdown import plain
 from kb_pipeline.rules.pages.merging import BY_HAND, line_hashes, split
@@ -78,6 +80,19 @@ def links_of(text: str) -> list[str]:
     """Targets of the relative links of the machine's lines, without what stands behind ``#``."""
     found = [target for line in read(text) if line.ours and not line.by_hand for target in _LINK.findall(line.text)]
     return [target.partition("#")[0] for target in found if "://" not in target and not target.startswith("#")]
+
+
+def dead_links(text: str, path: str, paths: Collection[str], documents: Collection[str]) -> list[str]:
+    """Targets of the machine's links on the page at ``path`` that are neither a page of ``paths`` nor a document."""
+    folder = posixpath.join("wiki", posixpath.dirname(path))
+    places = {target: unquote(posixpath.normpath(posixpath.join(folder, target))) for target in links_of(text)}
+    return [target for target, place in places.items() if not _leads(place, paths, documents)]
+
+
+def _leads(place: str, paths: Collection[str], documents: Collection[str]) -> bool:
+    if place.startswith("normalized/"):
+        return place.removeprefix("normalized/").removesuffix(".md") in documents
+    return place.removeprefix("wiki/") in paths
 
 
 def words_of(text: str) -> str:

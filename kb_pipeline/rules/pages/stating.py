@@ -4,15 +4,11 @@ Owns what becomes of a sentence that is not: the items' own statements stand in 
 those of answers (``rules.citations``).
 """
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from kb_pipeline.records import Block, Claim, Dropped, Evidence, Item, Material, Stated, Written, WrittenSection
 from kb_pipeline.rules.citations import verified
-from kb_pipeline.rules.pages.markdown import quoted
-from kb_pipeline.rules.pages.rendering import SHOWN, cited
-
-_FOOT = re.compile(r"^\[\^(kb_[0-9a-f]+)\]: (.*)$", re.MULTILINE)
+from kb_pipeline.rules.pages.rendering import cited
 
 
 def items_of(material: Material) -> dict[str, Item]:
@@ -49,17 +45,6 @@ def faults(written: Written, material: Material) -> list[tuple[Stated, str]]:
     """The sentences that are not carried, each with the reason."""
     items = items_of(material)
     return [(stated, why) for stated in _all(written) if (why := fault_of(stated, items, material.title))]
-
-
-def states_only(text: str, items: Iterable[Item]) -> bool:
-    """Whether a page cites nothing but active ones of ``items``, in the words that they had then."""
-    quotes = {
-        item.id: [quoted(" ".join(c.source_span.split())[:SHOWN]) for c in item.sources]
-        for item in items
-        if item.status == "active"
-    }
-    feet = {m[1]: m[2] for m in _FOOT.finditer(text)}
-    return all(key in quotes and any(quote in foot for quote in quotes[key]) for key, foot in feet.items())
 
 
 def settled(written: Written, material: Material, plainly: Callable[[Material], Written]) -> Written:
