@@ -32,6 +32,7 @@ from kb_pipeline.runner import Run, Stale
 from kb_pipeline.runner.upstream import Upstream
 from kb_pipeline.stages import PIPELINE, WHOLE
 from kb_pipeline.stages.tags import stated
+from kb_pipeline.store.commits import FAULT
 from kb_pipeline.store.manifests import Entry
 
 _CONTEXT = 240  # code points shown before and after a quote
@@ -202,7 +203,10 @@ def _source(run: Run, source: Source, stale: Stale, items: int) -> SourceStatus:
 
 
 def quarantine(run: Run) -> Iterator[Reject]:
-    """Documents that could not be converted, and drafts that failed a proof."""
+    """Documents that could not be converted, drafts that failed a proof, and items as a person left them broken."""
+    for entry in run.kb.manifest("tags"):
+        if fault := entry.info.get(FAULT):
+            yield Reject(stage="tags", where=entry.key, reason=fault, quarantined=True)
     for name in (*(source.id for source in run.world.settings.sources), HUMAN):
         for entry in run.kb.manifest("normalized", name):
             if entry.failed:

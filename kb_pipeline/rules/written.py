@@ -43,13 +43,14 @@ def read(path: str, data: bytes) -> Item:
         stated = json.loads(data)
     except ValueError as error:
         raise _wrong(path, f"is no JSON: {error}.", 'Write {"statement": "…"}.') from error
+    unknown = stated.keys() - Item.model_fields.keys() if isinstance(stated, dict) else ()
+    if unknown:
+        cure = f'Write {{"statement": "…"}}. Fields: {", ".join(FIELDS)}.'
+        raise _wrong(path, f"{min(unknown)}: is no field of an item.", cure)
     if not isinstance(stated, dict) or not isinstance(stated.get("statement"), str) or not stated["statement"].strip():
         raise _wrong(path, "statement: an item must say something.", 'Write {"statement": "…"}.')
     words = {name: value for name, value in stated.items() if name in FIELDS}
     words["statement"] = stated["statement"].strip()
-    unknown = stated.keys() - Item.model_fields.keys()
-    if unknown:
-        raise _wrong(path, f"{min(unknown)}: is no field of an item.", f"Fields: {', '.join(FIELDS)}.")
     try:
         item = Item.model_validate({"id": "kb_", **words})
     except ValidationError as error:

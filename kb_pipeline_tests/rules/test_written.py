@@ -39,6 +39,12 @@ def test_a_document_keeps_its_date_while_its_words_stay() -> None:
     assert other.meta.fetched_at == "2026-02-02T00:00:00Z"
 
 
+def test_a_mistyped_field_is_named_before_the_one_that_lacks() -> None:
+    """Who writes statment is told of statment."""
+    with pytest.raises(StoreError, match=r"x\.json: statment: is no field of an item\. .*Fields: statement,"):
+        written.read("items/x.json", b'{"statment": "x"}')
+
+
 @pytest.mark.parametrize(
     "data", [b"", b"[]", b"\xff", b'{"statement": 1}', b'{"statement": " "}', b'{"statment": "x"}']
 )

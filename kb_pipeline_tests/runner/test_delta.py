@@ -240,6 +240,8 @@ def test_broken_edit_is_reported_and_its_last_version_stays_live(root: Path) -> 
     with opened(root) as base:
         reports, _ = compile_all(base)
         served = base.show(path.stem)
+        compile_all(base)
+        (waiting,) = base.status().quarantine
     assert statements(root) == before
     assert any(path.stem in w for r in reports for w in r.warnings)
     assert isinstance(shown, ItemView)
@@ -248,6 +250,7 @@ def test_broken_edit_is_reported_and_its_last_version_stays_live(root: Path) -> 
     assert served.item.model_dump(exclude=left_out) == shown.item.model_dump(exclude=left_out)
     assert served.passages == shown.passages
     assert f"kb/items/unclassified/{path.name}" in served.fault
+    assert (waiting.stage, waiting.reason) == ("tags", served.fault)  # until it is corrected, whatever is built
 
 
 def test_decisions_are_told_in_words_once(tmp_path: Path) -> None:

@@ -57,6 +57,9 @@ def purged(report: PurgeReport) -> None:
     for path in report.residue:
         OUT.print(Text(f"left       kb/{path} still holds words of it: look at it.", style="red"))
     OUT.print("Commits made before still hold it: rewriting them is up to you (git filter-repo).")
+    OUT.print(
+        "Dagster's runs still name it, and tags made of its words: delete .dagster/, which loses their history alone."
+    )
 
 
 def staleness(found: Staleness) -> None:

@@ -155,6 +155,8 @@ def overview(found: Overview) -> None:
         OUT.print(f"quarantined  and {len(found.quarantine) - 20} more: kb status --json")
     for warning in found.warnings[:10]:
         OUT.print(Text(f"last build   {warning}", style="yellow"))
+    if len(found.warnings) > 10:
+        OUT.print(f"last build   and {len(found.warnings) - 10} more: kb status --json")
 
 
 def _state(source: SourceStatus) -> str:
