@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
 from kb_pipeline.records import UNCLASSIFIED, Item, Page, PageBrief, Written
+from kb_pipeline.rules.numbers import SYMBOLS
 from kb_pipeline.rules.pages.markdown import address, label
 from kb_pipeline.rules.pages.rendering import cited, summary_of
 from kb_pipeline.rules.taxonomy import category_folder
@@ -13,7 +14,8 @@ from kb_pipeline.rules.taxonomy import category_folder
 MASTER, TOPICS, LOG, INDEX = "master-index", "topic-index", "log", "index"
 MOST_KEYS = 500  # characters of names, flags and figures of one page in the catalogue
 _FEWEST_OF_A_TAG = 3  # pages
-_FIGURE = re.compile(r"(?<![\w.,-])\d[\d.,]*\d?\s?(?:%|[A-Za-zµ°]{1,6}\b)?")
+_UNITS = "|".join(map(re.escape, sorted(SYMBOLS, key=len, reverse=True)))
+_FIGURE = re.compile(rf"(?<![\w.,-])\d+(?:[.,]\d+)*(?:\s?%|[A-Za-zµ°]{{1,6}}\b|\s(?:{_UNITS})(?!\w))?")
 _LOG_HEAD = "# Log\n\nWhat became of the pages of this wiki, oldest first; one line a change.\n\n"
 
 
