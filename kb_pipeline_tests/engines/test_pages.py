@@ -95,6 +95,22 @@ def test_a_list_keeps_its_lead_in_and_its_points() -> None:
     ]
 
 
+def test_what_belongs_to_a_point_tears_no_list() -> None:
+    """Points of which each has a sentence of its own stand in one list, and none of them leads the page."""
+    listed = (
+        item(1, "html - Run in HTML mode.", context="Relay"),
+        item(2, "Loads index.html by itself.", context="Relay > html"),
+        item(3, "check_dir - Whether the folder must exist.", context="Relay"),
+        item(4, "Defaults to True.", context="Relay > check_dir"),
+        item(5, "follow - Whether links are followed.", context="Relay"),
+    )
+    page = plainly(Material(title="Relay", category="Stores", parts=(("", listed),)))
+    assert page.lead == ()
+    (section,) = page.sections
+    (block,) = section.blocks
+    assert [len(point) for point in block.points] == [2, 2, 1]
+
+
 def test_an_honest_model_is_asked_once() -> None:
     """Its page stands as it is."""
     page, chat = page_of(honestly)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Literal
 
-from kb_pipeline.engines.extractive.points import Point, is_option, points
+from kb_pipeline.engines.extractive.points import Point, is_option, points, term_of
 from kb_pipeline.engines.extractive.statements import is_anaphoric, without_connective
 from kb_pipeline.records import Block, Facet, Item, Material, Stated, Written, WrittenSection
 from kb_pipeline.rules.ids import canonical
@@ -131,7 +131,7 @@ def _lead(parts: list[tuple[str, list[_Run]]], material: Material) -> list[State
         first = run.points[0][0]
         names = form_of(first.text).startswith(form)
         defines = names and items[first.cites[0]].item_type == "definition"
-        return bool(first.follows) or first.text.endswith(":"), not defines
+        return bool(first.follows) or first.text.endswith(":") or bool(term_of(first.text)), not defines
 
     found = min(early, key=rank, default=None)
     if found is None or rank(found)[0]:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from kb_pipeline.records import Item
 from kb_pipeline.rules.pages.topics import clean
@@ -35,7 +35,7 @@ class Point:
 
 def points(items: Sequence[Item], headings: Collection[str], *, whole: bool) -> Iterator[Point]:
     """Each item in order; with ``whole`` all of them are points of one list (the changes of a release)."""
-    leads = _shared_leads(items)
+    leads, named = _shared_leads(items), _named(items, headings)
     terms: dict[str, str] = {}  # a term of the list, and the lead-in that it stands below
     for n, item in enumerate(items):
         context = _own_context(item, headings)
@@ -49,7 +49,7 @@ def points(items: Sequence[Item], headings: Collection[str], *, whole: bool) -> 
             yield Point(item, item.statement, True, context[0], term)
         elif whole or _ROW.fullmatch(item.statement) or _CODE.match(item.statement):
             yield Point(item, item.statement, True)
-        elif (term := term_of(item.statement)) and _named(items, n):
+        elif (term := term_of(item.statement)) and n in named:
             terms = {**(terms if terms and next(iter(terms.values())) == "" else {}), term: ""}
             yield Point(item, item.statement, True, "", term)
         else:
@@ -69,9 +69,14 @@ def term_of(statement: str) -> str:
     return m["term"] if m and len(m["term"].split()) <= _LONGEST_TERM else ""
 
 
-def _named(items: Sequence[Item], n: int) -> bool:
-    """Whether a neighbour of the item is of the same form, so that both are points of a list."""
-    return any(0 <= m < len(items) and term_of(items[m].statement) for m in (n - 1, n + 1))
+def _named(items: Sequence[Item], headings: Collection[str]) -> set[int]:
+    """Items that explain a term beside another that does, so that both are points of a list; what belongs to a term
+    stands between them."""
+    terms = [term_of(item.statement) for item in items]
+    known = {term for term in terms if term}
+    own = [_own_context(item, headings)[-1:] for item in items]
+    heads = [n for n in range(len(items)) if known.isdisjoint(own[n])]
+    return {n for a, b in pairwise(heads) if terms[a] and terms[b] for n in (a, b)}
 
 
 def _own_context(item: Item, headings: Collection[str]) -> list[str]:
