@@ -55,6 +55,10 @@ class Asking(Session):
                 cure = "Write it as 2026-11-30."
                 raise KbError(f"'{day}' is no day.", where="search", cure=cure, code="usage")
         self._known("source", wanted.sources, [*(s.id for s in self.settings.sources), HUMAN])
+        with self.world.index.snapshot() as snapshot:
+            for doc in wanted.docs:
+                if not snapshot.read(doc):
+                    raise NotFound(f"there is no document '{doc}'.", where="search", cure="Find one with a search.")
         categories = [c.name for c in self.settings.taxonomy.categories]
         self._known("category", wanted.categories, [*categories, UNCLASSIFIED])
         chosen = project or self.settings.default_project

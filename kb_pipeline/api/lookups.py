@@ -11,17 +11,22 @@ from kb_pipeline.errors import StoreError
 from kb_pipeline.query import evidence
 from kb_pipeline.query.search import found_by
 from kb_pipeline.query.tools import Desk, Lookup, search
-from kb_pipeline.records import Conflict, Document, Event, Evidence, Hit, Item, Row, Source, Tool, ToolCall
+from kb_pipeline.records import Conflict, Document, Event, Evidence, Hit, Item, Row, Scope, Source, Tool, ToolCall
 from kb_pipeline.rules import relevance
 from kb_pipeline.runner import Run
 from kb_pipeline.stages.index import item_row
 
-_PEOPLE, _HITS = 5, 20
+_HITS = 20
+_NEAR = 1.0  # of 10: what is less likely to answer says nothing of who knows
 _TEXTS = frozenset({"chunk", "page", "document"})
 _HALF = 0.5
 _ABOUT_CHANGES = re.compile(
     r"\b(?:recent|latest|last|this|past|chang|new|since|yesterday|today|day|week|month|quarter|year|update)(?:ly|e|ed|es|s)?\b"
     r"|\b(?:knowledge base|documents?|items?|lately)\b|\b\d{4}-\d\d-\d\d(?:T[\d:]+Z)?",
+    re.IGNORECASE,
+)
+_ABOUT_PEOPLE = re.compile(
+    r"\bwho(?:m|se)?\b|\b(?:know|own|maintain|author|owner|expert|help|explain|ask|talk|tell)s?\b|\b(?:wrote|responsible)\b",
     re.IGNORECASE,
 )
 _ABOUT_CONFLICTS = re.compile(
@@ -121,14 +126,19 @@ class Records:
             if len(rows) == 2:
                 text = f"“{rows[conflict.a].text}” and “{rows[conflict.b].text}” disagree: {conflict.why}"
                 scored.append((relevance.coverage(asked, text) if asked else 1.0, text, conflict, rows[conflict.a]))
-        for share, text, conflict, row in sorted(scored, key=lambda found: (-found[0], found[1]))[: call.k]:
+        held = [found for found in scored if found[0] > 0]
+        for share, text, conflict, row in sorted(held, key=lambda found: (-found[0], found[1]))[: call.k]:
             base = evidence.of_row(row, desk.world.settings.options)
             update = {"kind": "conflict", "ref": f"pair:{conflict.a}:{conflict.b}", "text": text, "quote": ""}
             yield base.model_copy(update={**update, "scores": {"coverage": share}})
 
     def _people(self, call: ToolCall, desk: Desk) -> Iterator[Evidence]:
         """Authors of the documents that answer ``call`` best, and the owners of their sources."""
-        hits = found_by(call.query or desk.question, desk.world, desk.snapshot, scope=desk.scope, k=_HITS)
+        asked = call.query or desk.question
+        topic = _ABOUT_PEOPLE.sub(" ", asked)
+        topic = topic if relevance.specific(topic) else asked
+        hits = found_by(topic, desk.world, desk.snapshot, scope=desk.scope, k=_HITS)
+        hits = tuple(hit for hit in hits if hit.scores.get("relevance", 0.0) >= _NEAR)
         owners = {source.id: source.owners for source in self.sources}
         wrote: dict[str, list[Hit]] = {}
         keeps: dict[str, list[Hit]] = {}
@@ -138,7 +148,7 @@ class Records:
             for owner in owners.get(hit.doc_id.partition("/")[0], ()):
                 keeps.setdefault(owner, []).append(hit)
         people = sorted({*wrote, *keeps}, key=lambda name: (-len(wrote.get(name, ())), -len(keeps.get(name, ())), name))
-        for name in people[:_PEOPLE]:
+        for name in people[: call.k]:
             yield _person(name, wrote.get(name, []), keeps.get(name, []), desk)
 
     def _authors(self, doc_id: str) -> tuple[str, ...]:
@@ -159,21 +169,21 @@ def _person(name: str, wrote: Sequence[Hit], keeps: Sequence[Hit], desk: Desk) -
 
 def _known(item: Item, desk: Desk) -> Row | None:
     """A superseded item as its row would be, where all that it rests on may be seen: none of it may be told apart."""
-    sources, docs = desk.scope.sources, desk.scope.docs
-    seen = all(
-        (not sources or source.doc_id.partition("/")[0] in sources)
-        and (not docs or source.doc_id in docs)
-        and desk.snapshot.read(source.doc_id)
-        for source in item.sources
-    )
+    docs = {source.doc_id for source in item.sources}
+    seen = all(_in_scope(doc, desk.scope) and desk.snapshot.read(doc) for doc in docs)
     return item_row(item) if item.sources and seen else None
 
 
 def _seen(items: Iterable[str], desk: Desk) -> dict[str, Row]:
     """Those of the items that may be seen in this generation and scope, by id."""
-    sources = desk.scope.sources
     rows = desk.snapshot.rows(list(dict.fromkeys(items)))
-    return {row.id: row for row in rows if not sources or any(doc.partition("/")[0] in sources for doc in row.docs)}
+    return {row.id: row for row in rows if any(_in_scope(doc, desk.scope) for doc in row.docs)}
+
+
+def _in_scope(doc_id: str, scope: Scope) -> bool:
+    """Whether a document is of the scope's sources and, where it names documents, one of these."""
+    named = not scope.docs or doc_id in scope.docs
+    return named and (not scope.sources or doc_id.partition("/")[0] in scope.sources)
 
 
 _WORDS = {"born": "added", "merged": "merged with another", "sources": "given other sources", "returned": "added again"}

@@ -47,7 +47,7 @@ class Remembering(Asking):
 
     def recent_changes(self, since: str, limit: int = 100) -> list[Event]:
         """Events from ``since`` (a date or a time in UTC) on, the latest first."""
-        first = _checked(since)
+        first = _checked(since, "since")
         found = (event for _, told in self.kb.history.all() for event in told if event.at >= first)
         return sorted(found, key=lambda event: event.at, reverse=True)[:limit]
 
@@ -125,7 +125,7 @@ class Remembering(Asking):
             return None
 
 
-def _checked(date: str) -> str:
+def _checked(date: str, where: str = "--as-of") -> str:
     """``date``, a day or a second in UTC. Raises ``KbError`` (code ``usage``) for anything else."""
     try:
         if _DATE.fullmatch(date):
@@ -134,4 +134,4 @@ def _checked(date: str) -> str:
     except ValueError:
         pass
     cure = "Give a day (2026-11-30) or a time in UTC (2026-11-30T15:00:00Z)."
-    raise KbError(f"'{date}' is no date.", where="--as-of", cure=cure, code="usage")
+    raise KbError(f"'{date}' is no date.", where=where, cure=cure, code="usage")

@@ -177,8 +177,14 @@ class Tools:
 
 
 def scope(paths: list[str] | None, kind: str | None = None) -> Scope:
-    """What a search may see: a path with a slash is a document, one without a source."""
+    """What a search may see: a path with a slash is a document, one without a source.
+
+    Raises ``KbError`` (code ``usage``) for both at once, which no scope can say.
+    """
     named = paths or []
+    if len({"/" in path for path in named}) > 1:
+        cure = "Ask once for each."
+        raise KbError("sources and documents cannot be mixed.", where="paths", cure=cure, code="usage")
     return Scope(
         kinds=(kind,) if kind else (),
         sources=tuple(path for path in named if "/" not in path),

@@ -115,6 +115,15 @@ def test_who_asks_for_any_conflict_is_told_of_them(base: KnowledgeBase) -> None:
     """Without a subject every conflict answers."""
     for question in ("Are there any conflicts?", "Which statements contradict each other?"):
         assert any(e.kind == "conflict" for e in base.ask(question).evidence)
+    assert base.look_up("conflicts", "connections").evidence
+    assert not base.look_up("conflicts", "sourdough bread").evidence
+
+
+def test_as_many_people_are_named_as_are_asked_for(base: KnowledgeBase) -> None:
+    """Not more, and nobody for a subject that nothing is known of."""
+    assert len(base.look_up("who_knows", "draining replicas", k=1).evidence) == 1
+    assert len(base.look_up("who_knows", "draining replicas").evidence) == 2
+    assert not base.look_up("who_knows", "sourdough bread").evidence
 
 
 def test_a_question_without_a_subject_is_not_answered(base: KnowledgeBase) -> None:
@@ -170,5 +179,7 @@ def test_what_is_named_must_exist(base: KnowledgeBase) -> None:
     """A source or project that is none is an error, never an empty answer."""
     with pytest.raises(NotFound):
         base.ask("x", scope=Scope(sources=("nobody",)))
+    with pytest.raises(NotFound, match=r"no document 'notes/none\.md'"):
+        base.search("x", scope=Scope(docs=("notes/none.md",)))
     with pytest.raises(NotFound):
         base.ask("x", project="nobody")

@@ -68,6 +68,7 @@ async def everything(client: Client) -> None:
     answer = await call("ask", query="How many sailors does the azure boat carry?")
     assert not answer["answered"] or "12" in answer["sentences"][0]["text"]
     assert (await call("conflicts"))["evidence"] == []
+    assert (await call("who_knows", topic="sourdough bread"))["evidence"] == []
     assert (await call("recent_changes", since="2020-01-01"))["evidence"]
     await call("who_knows", topic="boats")
     await refused(client)
@@ -84,6 +85,8 @@ async def refused(client: Client) -> None:
         ("get_item", {"id": "blue/boat.md"}, "pattern"),
         ("search", {"query": ""}, "at least 1 character"),
         ("search", {"query": "a", "project": "none"}, "Known projects: "),
+        ("search", {"query": "a", "paths": ["blue/none.md"]}, "no document 'blue/none.md'"),
+        ("search", {"query": "a", "paths": ["red", "blue/boat.md"]}, "Ask once for each"),
         ("ask", {"query": "a", "model": "gpt-9"}, "does not answer here"),
         ("recent_changes", {"since": "2026-13-99"}, "is no date"),
     ):
