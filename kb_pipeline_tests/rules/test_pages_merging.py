@@ -60,6 +60,21 @@ def test_an_edit_outlives_its_item_without_its_footnote() -> None:
     assert [clash.machine for clash in done.clashes] == [()]
 
 
+def test_an_edited_sentence_whose_item_was_replaced_clashes_with_its_heir() -> None:
+    """The person's stands alone, and what the machine says in its place waits; all else that is new stands."""
+    base = page("a: Alpha keeps 3 snapshots on disk.", "b: Beta is two.", "c: Gamma is 3.")
+    person = base.replace("Alpha keeps 3 snapshots on disk.", "Alpha keeps three snapshots on its disk.")
+    machine = page(
+        "e: Alpha keeps 33 snapshots on disk.", "d: Delta writes a log.", "b: Beta is two.", "c: Gamma is 3."
+    )
+    done = merged(line_hashes(base), machine, person)
+    assert "Alpha keeps three snapshots on its disk.[^by-hand]" in done.text
+    assert "Alpha keeps 33" not in done.text.partition("[^kb_e]:")[0]
+    assert "Delta writes a log." in done.text
+    (clash,) = done.clashes
+    assert clash.machine == ("Alpha keeps 33 snapshots on disk.[^kb_e]",)
+
+
 def test_a_section_of_a_person_is_never_touched() -> None:
     """Neither marked nor moved, wherever it stands."""
     own = "## My notes\n\nKeep this. And this_too.\n\n- a point\n"
@@ -118,8 +133,10 @@ def test_plain_text_survives_markdown() -> None:
         "Call `app.url_for(name, **path_params)` -> URL.",
         "1. This is no list.",
         "See https://example.org/a_b for <b>more</b>.",
+        "Endpoints (i.e. classes), e.g., these, a.m. and U.S. too.",
         "قيمة الذاكرة 16 و 缓存 keeps 16 pages_of_4 KB.",
     ):
         assert plain(inline(text)) == text
+    assert "`" not in inline("Endpoints (i.e. classes), e.g., these, a.k.a. those.")
     assert inline("Use allow_origins now.") == "Use `allow_origins` now."
     assert quoted("Use `allow_origins` [here](x.md).") == "Use `allow_origins` \\[here](x.md)."

@@ -14,7 +14,7 @@ _CODE = re.compile(
     r"|(?:[\w.~*-]*/)+[\w.*-]+\.\w{1,5}\b"  # a path
     r"|\*\.\w+(?:\.\w+)+"  # a wildcard
     r"|(?:[A-Za-z_]\w*\.)*(?:_*[A-Za-z]\w*_\w+|__\w+__)(?:\.\w+)*"  # snake case
-    r"|[a-z_]\w*(?:\.[A-Za-z_]\w*)+"  # dotted
+    r"|(?!(?:\w\.)+\w\b(?!\.\w))[a-z_]\w*(?:\.[A-Za-z_]\w*)+"  # dotted, but for i.e. and its like
     r"|(?<=\s)\[(?:'[^'`\n]*'|\"[^\"`\n]*\")?(?:, ?(?:'[^'`\n]*'|\"[^\"`\n]*\"))*\]"  # a list of strings
     r")(?![\w`])"
 )

@@ -24,6 +24,8 @@ _FENCE = "---"
 _OF_THE_MACHINE = frozenset({"id", "sources", "updated", "rendering", "status"})
 _HEADING = re.compile(r"#{1,6} ")
 _WORDS = re.compile(r"[^\W\d_]{2}")
+_WORD = re.compile(r"\w+")
+_ALIKE = 0.5  # of the words of two sentences
 _HASH = 8
 
 
@@ -147,22 +149,39 @@ def _matches(base: Sequence[str], other: Sequence[str]) -> dict[int, int]:
 
 def _both(ours: Sequence[str], theirs: Sequence[str], known: Collection[str]) -> tuple[list[str], list[Clash]]:
     """A span that both changed, line by line: a person's lines stand, the machine's new ones join them, and those about
-    the same item clash."""
+    the same item, or about what took its place, clash."""
     edited = {mark: line for line in theirs if _hash(line) not in known for mark in _MARK.findall(line)}
     fresh = [line for line in ours if _hash(line) not in known]
     clashing = [line for line in fresh if edited.keys() & set(_MARK.findall(line))]
     current = set(ours)
     kept = [line for line in theirs if not line.strip() or _hash(line) not in known or line in current]
-    joined = [line for line in fresh if line not in clashing and line not in kept]
     gone = [line for mark, line in edited.items() if not any(mark in _MARK.findall(mine) for mine in ours)]
+    heirs = _heirs(gone, [line for line in fresh if line not in clashing and _MARK.search(line)])
+    joined = [line for line in fresh if line not in clashing and line not in kept and line not in heirs.values()]
     clashes = [
         Clash(person=(edited[mark],), machine=(line,))
         for line in clashing
         for mark in _MARK.findall(line)[:1]
         if mark in edited
     ]
-    clashes += [Clash(person=(line,), machine=()) for line in dict.fromkeys(gone) if line.strip()]
+    clashes += [
+        Clash(person=(line,), machine=(heirs[line],) if line in heirs else ())
+        for line in dict.fromkeys(gone)
+        if line.strip()
+    ]
     return _interleaved(ours, kept, joined), clashes
+
+
+def _heirs(gone: Sequence[str], fresh: Sequence[str]) -> dict[str, str]:
+    """For sentences of a person whose item is gone, the machine's new one that has most of the same words, at least
+    half of those of either; each serves one."""
+    words = {line: set(_WORD.findall(unmarked(line).casefold())) for line in (*gone, *fresh)}
+    pairs = [(len(words[a] & words[b]) / max(1, len(words[a]), len(words[b])), a, b) for a in gone for b in fresh]
+    found: dict[str, str] = {}
+    for share, a, b in sorted(pairs, key=lambda pair: -pair[0]):
+        if share >= _ALIKE and a not in found and b not in found.values():
+            found[a] = b
+    return found
 
 
 def _interleaved(ours: Sequence[str], kept: Sequence[str], joined: Sequence[str]) -> list[str]:
