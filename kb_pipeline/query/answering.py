@@ -27,6 +27,7 @@ from kb_pipeline.records import (
     Way,
 )
 from kb_pipeline.rules.citations import verified
+from kb_pipeline.tally import tallied
 from kb_pipeline.world import World
 
 Tell = Callable[[str, Record], None]
@@ -74,8 +75,7 @@ def answer(inquiry: Inquiry, world: World, tell: Tell = lambda kind, record: Non
     if not inquiry.question.strip():
         raise KbError("the question is empty.", where="ask", cure="Ask with at least one word.", code="usage")
     started = time.perf_counter()
-    calls = world.spent().calls
-    with world.index.snapshot(inquiry.generation) as snapshot:
+    with tallied() as tally, world.index.snapshot(inquiry.generation) as snapshot:
         offered = inquiry.offered()
         plan, notes = _planned(inquiry, offered, world)
         tell("plan", plan)
@@ -100,7 +100,7 @@ def answer(inquiry: Inquiry, world: World, tell: Tell = lambda kind, record: Non
             plan=plan,
             failed=failed,
             notes=(*notes, *([f"{left} pieces of evidence did not fit and were not read."] if left else [])),
-            calls=world.spent().calls - calls,
+            calls=tally.calls,
             ms=round((time.perf_counter() - started) * 1000, 3),
             at=world.clock.now().strftime("%Y-%m-%dT%H:%M:%SZ"),
         )

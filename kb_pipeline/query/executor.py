@@ -5,6 +5,8 @@ A look-up that hangs is left behind in its own thread: it holds up neither the o
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextvars import copy_context
+from functools import partial
 from queue import Empty, SimpleQueue
 from threading import Thread
 
@@ -20,7 +22,8 @@ def carried_out(
     done: SimpleQueue[tuple[int, ToolResult]] = SimpleQueue()
     waiting = dict(enumerate(calls))
     for n, call in waiting.items():
-        Thread(target=lambda n=n, call=call: done.put((n, _run(call, tools, desk))), daemon=True).start()
+        work = partial(copy_context().run, _put, done, n, call, tools, desk)
+        Thread(target=work, daemon=True).start()
     until = time.monotonic() + seconds
     while waiting:
         try:
@@ -31,6 +34,12 @@ def carried_out(
         yield result
     for call in waiting.values():
         yield ToolResult(call=call, failed=f"took longer than {seconds:g} s", ms=seconds * 1000)
+
+
+def _put(
+    done: "SimpleQueue[tuple[int, ToolResult]]", n: int, call: ToolCall, tools: Mapping[Tool, Lookup], desk: Desk
+) -> None:
+    done.put((n, _run(call, tools, desk)))
 
 
 def _run(call: ToolCall, tools: Mapping[Tool, Lookup], desk: Desk) -> ToolResult:

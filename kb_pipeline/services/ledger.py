@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from kb_pipeline import tally
 from kb_pipeline.errors import BudgetSpent, SettingsError
 from kb_pipeline.records import Spent
 from kb_pipeline.settings import Endpoint
@@ -104,6 +105,7 @@ class Ledger:
                 tokens_cached=before.tokens_cached + spent.cached,
                 usd=before.usd + (usd or 0.0),
             )
+        tally.count()
         money = None if usd is None else round(usd, 8)
         counts = {"tokens_in": spent.sent, "tokens_out": spent.received, "tokens_cached": spent.cached}
         self._append({**line, "model": held.model, **counts, "usd": money})

@@ -1,6 +1,7 @@
 """Asking through the verb: the look-ups that records answer, what is kept, what is filed."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from kb_pipeline.api import KnowledgeBase
 from kb_pipeline.errors import NotFound
 from kb_pipeline.records import Answer, Scope
 from kb_pipeline_tests.driving import compile_all, new_root, opened, write
+from kb_pipeline_tests.endpoint import serve
 from kb_pipeline_tests.promises.documents import DOCUMENTS
 
 AUTHORED = """---
@@ -173,6 +175,17 @@ def test_the_kept_answer_is_of_the_same_question_scope_and_way(base: KnowledgeBa
     filed = base.ask(question, keep=True)
     assert filed.kept
     assert Path(base.settings.root, filed.filed).is_file()
+
+
+def test_an_answer_counts_its_own_calls(base: KnowledgeBase) -> None:
+    """Of questions that are asked at once each counts its plan and its answer, and none of the others'."""
+    questions = [f"How many pages does the block cache keep in memory, asked {n} times?" for n in range(2, 8)]
+    with serve(["kb_pipeline_tests.honest:honest"]) as endpoint:
+        model = {"KB_LLM_BASE_URL": endpoint.url, "KB_LLM_MODEL": "honest"}
+        with opened(base.settings.root, **model) as asked, ThreadPoolExecutor(len(questions)) as pool:
+            calls = [answer.calls for answer in pool.map(asked.ask, questions)]
+        assert calls == [2] * len(questions)
+        assert endpoint.count() == sum(calls)
 
 
 def test_what_is_named_must_exist(base: KnowledgeBase) -> None:
