@@ -23,7 +23,7 @@ BREAKS = words(
 )
 """Words that end the phrase before them."""
 DETERMINERS = words("the a an each every all its their this these no")
-AGENTS = words("by with through via using in on for at")
+AGENTS = words("by with through via using in on for at under")
 """What may stand before who or what does the action of a passive."""
 _BY = words("by")
 _AUXILIARIES = words("can may might could must shall should will would has have had do does did cannot not never only")
@@ -44,7 +44,7 @@ _MOST_FRONT = 7  # content words that a phrase at the front without a comma may 
 def arrangements(sentence: Sentence, personal: bool) -> Iterator[tuple[Sentence, Voice]]:
     """The sentence in every arrangement that says the same, and its voice; ``personal`` says that the other has ``we``
     for an agent that a passive may leave out."""
-    for straight in _straightened(sentence):
+    for straight in straightened(sentence):
         by, guessed = list(actives(straight, _BY)), list(actives(straight, AGENTS))
         voice: Voice = "passive" if guessed or _passive_by(straight) else "active"
         yield from ((again, voice) for again in (straight, *_subjectless(straight)))
@@ -67,7 +67,7 @@ def _passive_by(sentence: Sentence) -> bool:
 
 
 def _by(sentence: Sentence) -> int | None:
-    """Where ``by`` stands before who does it: not in ``by default``."""
+    """Where ``by`` stands before who does it: not in ``by default`` and ``by 40%``."""
     ends = (*sentence[1:], None)
     return next(
         (at for at, (w, after) in enumerate(zip(sentence, ends, strict=True)) if w.surface == "by" and _does(after)),
@@ -76,10 +76,10 @@ def _by(sentence: Sentence) -> int | None:
 
 
 def _does(word: Word | None) -> bool:
-    return word is not None and word.stem != "default"
+    return word is not None and word.stem != "default" and not word.stem[:1].isdigit()
 
 
-def _straightened(sentence: Sentence) -> Iterator[Sentence]:
+def straightened(sentence: Sentence) -> Iterator[Sentence]:
     """The sentence with what stands in front of its subject at the end: up to the comma or, without one, each way."""
     comma = next((at for at, w in enumerate(sentence) if w.surface in (",", ";")), 0)
     if not sentence or not (sentence[0].movable or sentence[0].surface in _OPENERS or _leads(sentence)):
@@ -114,18 +114,20 @@ def _listed(sentence: Sentence, comma: int) -> bool:
 
 
 def _placed(rest: Sentence, front: Sentence) -> Iterator[Sentence]:
-    """``rest`` with ``front`` at its end, and before each phrase in it that begins with a preposition."""
+    """``rest`` with ``front`` at its end, before its verb of being, and before each phrase in it that begins with a
+    preposition."""
     yield (*rest, *front)
     clause = front[0].surface in _CLAUSES or front[0].stem in _CLAUSES
+    phrase = front[0].surface in _PLACED and not any(w.surface in BE for w in front)
     for at in range(1, 0 if clause else len(rest)):
-        if rest[at].surface in _PLACED and stems(rest[:at]):
+        if (rest[at].surface in _PLACED or (phrase and rest[at].surface in BE)) and stems(rest[:at]):
             yield (*rest[:at], *front, *rest[at:])
 
 
 def actives(sentence: Sentence, agents: frozenset[str]) -> Iterator[Sentence]:
     """The sentence with one passive turned active: ``P is verbed M by A R`` to ``A verbs P M R``."""
     if _by(sentence) is not None:
-        agents = _BY
+        agents, sentence = _BY, _only_first(sentence)
     for by in (at for at, w in enumerate(sentence) if w.surface in agents):
         be = next((at for at in range(by - 1, -1, -1) if sentence[at].surface in BE), -1)
         verb = next((at for at in range(be + 1, by) if is_verb(sentence[at])), -1)
@@ -138,6 +140,15 @@ def actives(sentence: Sentence, agents: frozenset[str]) -> Iterator[Sentence]:
         for start in {0 if _nominal(sentence[:be]) else nearest, nearest}:
             for end in sorted(ends):
                 yield from _active(sentence, start, be, verb, by, end)
+
+
+def _only_first(sentence: Sentence) -> Sentence:
+    """``is deleted only by owners`` as ``is only deleted by owners``."""
+    by = _by(sentence) or 0
+    be = next((at for at in range(by - 1, -1, -1) if sentence[at].surface in BE), -1)
+    if be < 0 or sentence[by - 1].surface != "only":
+        return sentence
+    return (*sentence[: be + 1], sentence[by - 1], *sentence[be + 1 : by - 1], *sentence[by:])
 
 
 def _nominal(sentence: Sentence) -> bool:
@@ -181,7 +192,7 @@ def _owned(sentence: Sentence) -> Iterator[Sentence]:
     be = next((at for at, w in enumerate(sentence) if w.surface in BE), 0)
     owner = next((at for at in range(be) if sentence[at].surface.endswith(("'s", "s'"))), -1)
     verb = next((at for at in range(be + 1, len(sentence)) if is_verb(sentence[at])), -1)
-    if owner >= 0 and verb >= 0:
+    if owner >= 0 and verb >= 0 and _by(sentence) is None:
         yield (*sentence[: owner + 1], sentence[verb], *sentence[owner + 1 : be], *sentence[verb + 1 :])
 
 

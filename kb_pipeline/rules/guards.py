@@ -11,6 +11,9 @@ from kb_pipeline.records import Side
 from kb_pipeline.rules.ids import canonical
 from kb_pipeline.rules.measures import plain
 from kb_pipeline.rules.numbers import antonyms, differs, negated, quantities, versions
+from kb_pipeline.rules.restating import commanded, converse
+from kb_pipeline.rules.spellings import levelled
+from kb_pipeline.rules.synonyms import SYNONYMS
 from kb_pipeline.rules.wording import Difference, content, difference
 from kb_pipeline.rules.words import words
 
@@ -30,15 +33,15 @@ _NAME = re.compile(r"(?<=[\w,;:] )[A-Z][\w.+#-]*|\b\w*(?:\d|_|[a-z][A-Z])[\w.+#-
 def fired(a: Side, b: Side) -> str:
     """The first guard that fires, or ``""``: ``numbers``, ``versions``, ``units``, ``negation``, ``antonyms``,
     ``scope``, ``entities``, ``context``."""
-    x, y = a.statement, b.statement
+    x, y = levelled(a.statement, b.statement)
     if guard := differs(plain(x), plain(y)):
         return differs(x, y) or guard  # named by what stands there: ``10 minutes`` and ``10 seconds`` differ in units
     if negated(x) != negated(y):
         return "negation"
-    if antonyms(x, y):
+    if antonyms(x, y) and not converse(x, y, SYNONYMS):
         return "antonyms"
     rest = difference(x, y)
-    if rest.scope:
+    if rest.scope and not commanded(x, y) and not converse(x, y, SYNONYMS):
         return "scope"
     if _names(a, rest.left) and _names(b, rest.right):
         return "entities"

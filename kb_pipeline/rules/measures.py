@@ -30,7 +30,7 @@ month | month months | month | 1
 year | year years | month | 12
 mm | mm millimetre millimetres millimeter millimeters | mm | 1
 cm | cm centimetre centimetres centimeter centimeters | mm | 10
-m | metre metres meter meters | mm | 1000
+m | m metre metres meter meters | mm | 1000
 km | km kilometre kilometres kilometer kilometers | mm | 1000000
 mg | mg milligram milligrams | mg | 1
 g | gram grams gramme grammes | mg | 1000
@@ -49,6 +49,16 @@ V | V volt volts | V | 1
 W | W watt watts | W | 1
 kW | kW kilowatt kilowatts | W | 1000
 """
+_CURRENCIES = {"$": "dollars", "€": "euros", "£": "pounds", "USD": "dollars", "EUR": "euros", "GBP": "pounds"}
+_ORDINALS = {
+    "fourth": "4th",
+    "fifth": "5th",
+    "sixth": "6th",
+    "seventh": "7th",
+    "eighth": "8th",
+    "ninth": "9th",
+    "tenth": "10th",
+}
 _MEASURE = {
     spelling: (written, int(factor))
     for line in _UNITS.strip().splitlines()
@@ -73,6 +83,10 @@ def _measured(m: re.Match[str]) -> str:
     return f"{_scaled(m['number'], factor)} {written}"
 
 
+def _paid(m: re.Match[str]) -> str:
+    return f"{m['number']} {_CURRENCIES[m['currency'].upper()]}"
+
+
 def _clock(m: re.Match[str]) -> str:
     hour = int(m[1]) % 12 + (12 if m[3].lower() == "p" else 0)
     return f"{hour:02}:{m[2] or '00'}"
@@ -95,7 +109,10 @@ _RULES: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [
     (_pattern(rf"\b(?:an?|one) (?={_MAGNITUDE})"), "1 "),
     (_pattern(rf"\bone (?=(?:{_SPAN})\b)"), "1 "),
     (_pattern(rf"\b({_SINGLE}) an? (?=(?:{_SPAN})\b)"), r"\1 1 "),
-    (_pattern(r"\bhalf an hour\b"), "30 minutes"),
+    (_pattern(r"\b(?:half an hour|half-hour)\b"), "30 minutes"),
+    (_pattern(r"\ba quarter of an hour\b"), "15 minutes"),
+    (_pattern(r"\b(?:half a year|half-year)\b"), "6 months"),
+    (_pattern(rf"(?<!-)\b({'|'.join(_ORDINALS)})\b(?! of)"), lambda m: _ORDINALS[m[1].lower()]),
     (_pattern(r"\ba couple of\b"), "2"),
     (_pattern(r"(?<![\w.])(\d+(?:\.\d+)?)k(?= [a-z])"), lambda m: _scaled(m[1], 1000)),
     (_pattern(rf"{_NUM} {_MAGNITUDE}"), lambda m: _scaled(m["number"], _MAGNITUDES[m["magnitude"].lower()])),
@@ -113,11 +130,15 @@ _RULES: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [
     (_pattern(r"\b(?<=at )noon\b"), "12:00"),
     (_pattern(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? ({_NAMED}),? (\d{{4}})\b"), lambda m: _date(m[1], m[2], m[3])),
     (_pattern(rf"\b({_NAMED}) (\d{{1,2}})(?:st|nd|rd|th)?,? (\d{{4}})\b"), lambda m: _date(m[2], m[1], m[3])),
+    (re.compile(rf"\b({_NAMED.title()}) (\d{{1,2}})(?:st|nd|rd|th)?\b(?!:)"), r"\2 \1"),
+    (re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)? (?:of )?({_NAMED.title()})\b"), r"\1 \2"),
     (_pattern(r"(?<=\d) ?(?:percent|per cent)\b"), "%"),
     (_pattern(r"(?<=\d) ?degrees? (?:celsius|C)\b"), " °C"),
     (_pattern(r"\bbetween (\d[\d.,]*%?) and (\d)"), r"\1 to \2"),
     (_pattern(r"\b(\d[\d.,]*) or more\b"), r"at least \1"),
     (_pattern(r"\b(\d[\d.,]*) or (?:fewer|less)\b"), r"at most \1"),
+    (re.compile(rf"(?P<currency>[$€£]|\b(?:USD|EUR|GBP)) ?{_NUM}"), _paid),
+    (re.compile(rf"{_NUM} ?(?P<currency>[$€£]|(?:USD|EUR|GBP)\b)"), _paid),
     (re.compile(rf"{_NUM}[ -]?(?P<unit>{_SPELLED})(?![\w/])"), _measured),
 ]
 
@@ -132,6 +153,5 @@ def plain(text: str) -> str:
     return text
 
 
-_QUIET = _pattern(
-    rf"\d|\b(?:half|quarter|noon|midnight|couple|{'|'.join(WRITTEN)}|{_MAGNITUDE}|(?:an?|one) (?:{_SPAN})\b)"
-)
+_SPOKEN = "|".join([*WRITTEN, *_ORDINALS])
+_QUIET = _pattern(rf"\d|\b(?:half|quarter|noon|midnight|couple|{_SPOKEN}|{_MAGNITUDE}|(?:an?|one) (?:{_SPAN})\b)")

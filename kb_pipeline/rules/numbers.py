@@ -33,7 +33,10 @@ Kind = Literal["number", "percent", "version", "range", "size", "identifier", "d
 _L = "A-Za-z\u00aa-\u00b5\u00c0-\u024f\u0370-\u03ff\u0400-\u04ff"
 _NUM = r"(?>\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?(?:[eE][-+]?\d+(?![A-Za-z]))?|\.\d+)"
 _PRE = r"(?:[-.+]?(?:rc|alpha|beta|dev|post|a|b)[-.]?\d*)?"
-_LOW = "zero one two three four five six seven eight nine ten eleven twelve"
+_LOW = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen"
+)
 _TENS = "zero ten twenty thirty forty fifty sixty seventy eighty ninety"
 WRITTEN = {word: str(n) for n, word in enumerate(_LOW.split()) if n > 1}
 WRITTEN |= {word: f"{n}0" for n, word in enumerate(_TENS.split()) if n > 1}
@@ -277,12 +280,13 @@ def _order(figures: Iterable[Quantity]) -> list[tuple[str, ...]]:
 
 
 def _shuffled(ours: Iterable[Quantity], theirs: Iterable[Quantity]) -> bool:
-    """Whether figures of one unit stand in another order, as in ``A 3, B 5`` and ``A 5, B 3``."""
+    """Whether figures of one unit stand in another order, as in ``A 3, B 5`` and ``A 5, B 3``; a name with digits has
+    its place among names, not figures."""
 
-    def by_unit(figures: Iterable[Quantity]) -> dict[str, list[tuple[str, ...]]]:
-        lists: dict[str, list[tuple[str, ...]]] = {}
+    def by_unit(figures: Iterable[Quantity]) -> dict[tuple[bool, str], list[tuple[str, ...]]]:
+        lists: dict[tuple[bool, str], list[tuple[str, ...]]] = {}
         for q in figures:
-            lists.setdefault(q.unit, []).append(q.values)
+            lists.setdefault((q.kind == "identifier", q.unit), []).append(q.values)
         return lists
 
     return by_unit(ours) != by_unit(theirs)

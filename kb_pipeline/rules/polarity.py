@@ -16,7 +16,7 @@ UN = re.compile(
 _BOUND = r"(?:more|less|fewer|later|earlier|longer|larger|greater|higher) than\b"  # ``no more than 5`` denies nothing
 _NEGATION = re.compile(
     rf"\b(?:not(?! only\b| {_BOUND})|cannot|never|without|neither|none|nobody|nothing|nowhere|no(?![.\w-]| {_BOUND})"
-    r"|lacks?|lacked|lacking|unable|fail(?:s|ed|ing)? to|non(?=-[a-z]))\b|n['’]t\b",
+    r"|lacks?|lacked|lacking|unable|fail(?:s|ed|ing)? to|yet to|non(?=-[a-z]))\b|n['’]t\b",
     re.IGNORECASE,
 )
 

@@ -22,7 +22,8 @@ from kb_pipeline.rules.arrangements import (
     is_verb,
     stems,
 )
-from kb_pipeline.rules.wording import LIGHT, NARROWING, Word, content, difference, read
+from kb_pipeline.rules.constructions import constructions
+from kb_pipeline.rules.wording import NARROWING, Word, read
 from kb_pipeline.rules.words import words
 
 Free = tuple[str, frozenset[str]]
@@ -38,36 +39,41 @@ _COMPOUNDS = words("of with in for on at from that which who to whose")
 def same_roles(a: str, b: str, alike: Mapping[str, str] | None = None) -> bool:
     """Whether two sentences with the same content words use them in the same parts; ``alike`` maps a stem to the one it
     counts as."""
-    ours, theirs = _sentence(a, alike), _sentence(b, alike)
+    return same_sentences(sentence(a, alike), sentence(b, alike))
+
+
+def same_sentences(ours: Sentence, theirs: Sentence) -> bool:
+    """``same_roles`` of two sentences that were read."""
     if _turned(ours, theirs):
         return False
     if stems(ours) == stems(theirs):
         return _agents(ours) == _agents(theirs) and not _turned_active(ours, theirs)
     if max(len(ours), len(theirs)) > LONGEST:
         return False
+    others = list(constructions(theirs))
+    return any(_arranged(x, y) for x in constructions(ours) for y in others)
+
+
+def _arranged(ours: Sentence, theirs: Sentence) -> bool:
+    """Whether an arrangement of each is the same."""
     arranged = list(arrangements(theirs, personal=_personal(ours)))
     return any(
-        comparable(voice_x, voice_y) and _fits(x, y)
+        comparable(voice_x, voice_y) and _fits(x, y) and _acting(ours, x, theirs, y)
         for x, voice_x in arrangements(ours, personal=_personal(theirs))
         for y, voice_y in arranged
     )
 
 
-def same_words(a: str, b: str, alike: Mapping[str, str] | None = None) -> bool:
-    """Whether two sentences say the same in the same words: no content word left over, or one on a side that says
-    little (``wording.LIGHT``), and the same roles."""
-    if not content(a):
-        return False
-    rest = difference(a, b, alike)
-    if not rest:
-        return same_roles(a, b, alike)
-    light = {*rest.left, *rest.right}
-    if len(rest.left) > 1 or len(rest.right) > 1 or not light <= LIGHT:
-        return False
-    return same_roles(a, b, {**(alike or {}), **dict.fromkeys(light, "")})
+def _acting(ours: Sentence, x: Sentence, theirs: Sentence, y: Sentence) -> bool:
+    """Whether a verb that is passive in one sentence and was turned is not passive in the other too: ``he is given it``
+    is not ``it is given by him``. ``x`` and ``y`` are the arrangements."""
+    (passive_a, _), (passive_b, _) = _voices(ours), _voices(theirs)
+    turned = _voices(x)[0] ^ _voices(y)[0]
+    return not passive_a & passive_b & turned
 
 
-def _sentence(text: str, alike: Mapping[str, str] | None) -> Sentence:
+def sentence(text: str, alike: Mapping[str, str] | None) -> Sentence:
+    """The words of a text, each stem as the one that it counts as."""
     return tuple(replace(w, stem=alike[w.stem]) if w.stem in alike else w for w in read(text)) if alike else read(text)
 
 
@@ -89,10 +95,12 @@ def _turned_active(a: Sentence, b: Sentence) -> bool:
 
 def _voices(sentence: Sentence) -> tuple[frozenset[str], frozenset[str]]:
     """The stems that follow a form of ``be``, and those that something follows at once, as an object may."""
-    passive, acting = set(), set()
+    passive: set[str] = set()
+    acting: set[str] = set()
     for at, word in enumerate(sentence):
         if word.surface in BE:
-            passive.update([w.stem for w in sentence[at + 1 :] if is_verb(w)][:1])
+            ahead = [w for w in sentence[at + 1 :] if (w.stem or w.surface in DETERMINERS) and not is_adverb(w)][:1]
+            passive.update(w.stem for w in ahead if is_verb(w))
         behind = [w for w in sentence[at + 1 : at + 3] if w.surface not in ("the", "a", "an", "its", "their")]
         if word.stem and behind and behind[0].stem:
             acting.add(word.stem)
@@ -141,9 +149,11 @@ def _compounded(a: Sentence, b: Sentence) -> Sentence:
     found = a
     for at in (at for at, w in enumerate(a) if w.surface in _COMPOUNDS):
         after = tuple(w for w in a[at + 1 : at + 6] if w.stem)
-        heads = (a[at - count : at] for count in (2, 1) if _heads(a, at - count, at))
-        for head, modifier in product(heads, (after[:count] for count in (3, 2, 1) if len(after) >= count)):
-            if not any(w.stem in NARROWING for w in (*modifier, *head)) and _adjacent(b, stems((*modifier, *head))):
+        heads = ((a[at - count : at], _heads(a, at - count, at)) for count in (2, 1) if _worded(a, at - count, at))
+        for (head, sure), modifier in product(heads, (after[:count] for count in (3, 2, 1) if len(after) >= count)):
+            whole = stems((*modifier, *head))
+            owner = len(modifier) if not NARROWING.isdisjoint(whole) else 0
+            if (sure or _subject(b, whole)) and _adjacent(b, whole, owner):
                 found = _swapped(found, head, modifier)
                 break
     return found
@@ -151,18 +161,31 @@ def _compounded(a: Sentence, b: Sentence) -> Sentence:
 
 def _heads(sentence: Sentence, start: int, end: int) -> bool:
     """Whether the words may be the noun that a phrase belongs to; before most prepositions a verb stands as often."""
-    if start < 0 or not all(w.stem for w in sentence[start:end]):
-        return False
     before = sentence[start - 1] if start else None
     if sentence[end].surface in _NOMINAL:
         return True
     return before.surface in DETERMINERS | BE if before else end - start == 1
 
 
-def _adjacent(sentence: Sentence, compound: tuple[str, ...]) -> bool:
-    """Whether the words stand side by side, nothing between them."""
+def _worded(sentence: Sentence, start: int, end: int) -> bool:
+    return start >= 0 and all(w.stem for w in sentence[start:end])
+
+
+def _subject(sentence: Sentence, compound: tuple[str, ...]) -> bool:
+    """Whether the words are all that stands before a verb of being, so that they are one noun."""
+    be = next((at for at, w in enumerate(sentence) if w.surface in BE), 0)
+    return stems(sentence[:be]) == compound
+
+
+def _adjacent(sentence: Sentence, compound: tuple[str, ...], owner: int = 0) -> bool:
+    """Whether the words stand side by side, nothing between them; the first ``owner`` of them as a genitive: what
+    narrows an owner (``each worker's pool``) would narrow all of another compound."""
     width = len(compound)
-    return any(tuple(w.stem for w in sentence[at : at + width]) == compound for at in range(len(sentence)))
+    return any(
+        tuple(w.stem for w in sentence[at : at + width]) == compound
+        and (not owner or sentence[at + owner - 1].surface.endswith(("'s", "s'")))
+        for at in range(len(sentence))
+    )
 
 
 def _swapped(sentence: Sentence, head: Sentence, modifier: Sentence) -> Sentence:

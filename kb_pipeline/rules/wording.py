@@ -83,6 +83,7 @@ same
 _TOKEN = re.compile(r"(?<!\w)--?[A-Za-z][\w-]*|\d+(?:[.,:]\d+)+|\w+(?:[.+#/_']\w+)*(?:\+\+|#)?|%|[,;]")
 _ISE = re.compile(r"(?<=\w{4})is(?=(?:e|es|ed|ing|ation|ations)$)")
 _BRITISH = re.compile(r"(?<=\w{3})our(?=(?:s|ed|ing|al|ally)?$)")
+_CONTRACTED = re.compile(r"'(?:s|ve|re|ll|d|m)?$")
 _NAME = re.compile(r"[_./#+\d]|[a-z][A-Z]")
 _STEMMER = Stemmer.Stemmer("english")
 _DROPPED = FUNCTION_WORDS | words("even get gets got getting become becomes one s t thus namely using , ;")
@@ -90,10 +91,6 @@ _MOVABLE = words("in on at for with by from to as through via into onto toward t
 
 
 _SCOPES, _PLACES = frozenset(_SCOPE.values()), frozenset(_PLACE.values())
-LIGHT = words(
-    "make creat use contain hold run get receiv caus trigger avail happen occur done reach achiev emit across"
-)
-"""Stems that say little beside what they stand with: ``is running on`` and ``is on``, ``makes it slow``, ``slow``."""
 NARROWING = _SCOPES | _PLACES
 """Stems that narrow or widen what is said, or place it."""
 
@@ -171,7 +168,9 @@ def _stem(word: str, position: int) -> str:
         return "not"
     if low in _DROPPED:
         return ""
-    low = low.removesuffix("'s").removesuffix("'")
+    low = _CONTRACTED.sub("", low)
+    if low in _DROPPED:
+        return ""
     if word[:1].isdigit():
         return low.replace(",", "")
     if _NAME.search(word):
