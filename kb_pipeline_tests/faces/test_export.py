@@ -49,6 +49,18 @@ def test_a_site_needs_no_server(tmp_path: Path) -> None:
     assert 'href="stores/relay.html"' in (tmp_path / "index.html").read_text()
 
 
+def test_what_no_category_holds_comes_last(tmp_path: Path) -> None:
+    """Under the name that people read."""
+    first = PAGES[0]
+    loose = first.model_copy(
+        update={"brief": first.brief.model_copy(update={"category": "UNCLASSIFIED", "title": "Apart"})}
+    )
+    zoo = first.model_copy(update={"brief": first.brief.model_copy(update={"category": "Zoo"})})
+    write_site([loose, zoo], tmp_path)
+    index = (tmp_path / "index.html").read_text()
+    assert index.index("<h2>Zoo</h2>") < index.index("<h2>Other notes</h2>")
+
+
 def test_a_bundle_is_conformant(tmp_path: Path) -> None:
     """Every concept has a type, each folder an index, and the first one names the version."""
     assert write_bundle(PAGES, tmp_path) == 3

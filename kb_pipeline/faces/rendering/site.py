@@ -14,6 +14,7 @@ from urllib.parse import unquote
 from markdown_it import MarkdownIt
 
 from kb_pipeline.records import PageView
+from kb_pipeline.rules.pages.catalogue import by_category, heading_of
 
 _MARKDOWN = MarkdownIt("commonmark", {"html": False, "linkify": False})
 _FOOT = re.compile(r"^\[\^([\w-]+)\]:\s?(.*)$", re.MULTILINE)
@@ -60,17 +61,14 @@ def _framed(title: str, body: str, *, depth: int) -> str:
 
 
 def _index(pages: Sequence[PageView], paths: Mapping[str, str]) -> str:
-    by_category: dict[str, list[PageView]] = {}
-    for view in sorted(pages, key=lambda v: v.page.title.casefold()):
-        by_category.setdefault(view.page.category, []).append(view)
     parts = ["<h1>Wiki</h1>\n"]
-    for category, views in sorted(by_category.items()):
+    for category, briefs in by_category(view.brief for view in pages):
         lines = (
-            f'<li dir="auto"><a href="{html.escape(paths[v.page.path])}">{html.escape(v.page.title)}</a> '
-            f"{html.escape(v.brief.summary)}</li>\n"
-            for v in views
+            f'<li dir="auto"><a href="{html.escape(paths[brief.path])}">{html.escape(brief.title)}</a>: '
+            f"{html.escape(brief.summary)}</li>\n"
+            for brief in briefs
         )
-        parts.append(f"<h2>{html.escape(category)}</h2>\n<ul>\n{''.join(lines)}</ul>\n")
+        parts.append(f"<h2>{html.escape(heading_of(category))}</h2>\n<ul>\n{''.join(lines)}</ul>\n")
     return "".join(parts)
 
 

@@ -8,7 +8,7 @@ from functools import cache
 from kb_pipeline.records import UNCLASSIFIED, Item, Page, PageBrief, Written
 from kb_pipeline.rules.numbers import SYMBOLS
 from kb_pipeline.rules.pages.markdown import address, label
-from kb_pipeline.rules.pages.rendering import cited, summary_of
+from kb_pipeline.rules.pages.rendering import cited, summary_of, tags_of
 from kb_pipeline.rules.taxonomy import category_folder
 
 MASTER, TOPICS, LOG, INDEX = "master-index", "topic-index", "log", "index"
@@ -30,16 +30,11 @@ def brief_of(page: Page, written: Written, items: Mapping[str, Item]) -> PageBri
         summary=summary_of(written),
         keys=tuple(_keys(own)),
         aliases=page.aliases,
-        tags=_tags(own),
+        tags=tuple(tags_of(own)),
         docs=_docs([*own, *items.values()]),
         items=len(cited(written)),
         updated=max((item.updated_at for item in own), default=""),
     )
-
-
-def _tags(items: Sequence[Item]) -> tuple[str, ...]:
-    counted = Counter(tag for item in items for tag in item.tags)
-    return tuple(sorted(counted, key=lambda tag: (-counted[tag], tag))[:8])
 
 
 def _docs(items: Sequence[Item]) -> tuple[str, ...]:
@@ -68,7 +63,7 @@ def master_index(briefs: Sequence[PageBrief]) -> str:
     parts = [f"# Master index\n\n{len(briefs)} pages.\n"]
     for category, pages in by_category(briefs):
         folder = category_folder(category)
-        parts.append(f"\n## [{label(_titled(category))}]({address(folder)}/{INDEX}.md)\n\n")
+        parts.append(f"\n## [{label(heading_of(category))}]({address(folder)}/{INDEX}.md)\n\n")
         parts += [_line(page, page.path) for page in pages]
     return "".join(parts)
 
@@ -76,7 +71,7 @@ def master_index(briefs: Sequence[PageBrief]) -> str:
 def category_index(category: str, briefs: Sequence[PageBrief]) -> str:
     """The pages of one category."""
     lines = (_line(page, page.path.partition("/")[2]) for page in _sorted(briefs))
-    return f"# {label(_titled(category))}\n\n{''.join(lines)}"
+    return f"# {label(heading_of(category))}\n\n{''.join(lines)}"
 
 
 def topic_index(briefs: Sequence[PageBrief]) -> str:
@@ -112,7 +107,8 @@ def _sorted(briefs: Iterable[PageBrief]) -> list[PageBrief]:
     return sorted(briefs, key=lambda page: (page.title.casefold(), page.id))
 
 
-def _titled(category: str) -> str:
+def heading_of(category: str) -> str:
+    """A category as people read it."""
     return "Other notes" if category == UNCLASSIFIED else category
 
 

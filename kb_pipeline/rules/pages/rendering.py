@@ -29,7 +29,7 @@ OURS = frozenset({*TITLES.values(), HISTORY, CONFLICTS, RELATED, BACKLINKS, SOUR
 """Second-level headings of the machine's sections."""
 SHOWN = 400
 """Code points of a quote that a footnote shows; of a longer one it shows the beginning."""
-_SUMMARY, _TAGS = 200, 8
+_SUMMARY, _TAGS, _FEW_TAGS = 200, 8, 3
 _OPEN = "---\n"
 _ENDS = (".", "!", "?", ":", "…", "。", "！", "？", "；", "।", "؟", ")", "”", '"', "’")
 
@@ -66,6 +66,14 @@ def summary_of(written: Written) -> str:
     return text if len(text) <= _SUMMARY else f"{text[: _SUMMARY - 1].rsplit(' ', 1)[0]}…"
 
 
+def tags_of(items: Iterable[Item]) -> list[str]:
+    """What a page is tagged with: at most 8 tags that several of its items share, the most frequent first; where none
+    is shared, the first three. One item's own tag says little of a page."""
+    counted = Counter(tag for item in items for tag in item.tags)
+    ordered = sorted(counted, key=lambda tag: (-counted[tag], tag))
+    return [tag for tag in ordered if counted[tag] > 1][:_TAGS] or ordered[:_FEW_TAGS]
+
+
 def _sentences(written: Written) -> Iterator[Stated]:
     yield from written.lead
     for section in written.sections:
@@ -81,7 +89,6 @@ def cited(written: Written) -> list[str]:
 
 def _front(made: Rendered, body: str) -> str:
     page, own = made.page, [made.items[key] for key in made.page.items]
-    tags = Counter(tag for item in own for tag in item.tags)
     review = any(item.needs_review for item in own) or bool(made.conflicts)
     fields: dict[str, object] = {
         "id": page.id,
@@ -89,7 +96,7 @@ def _front(made: Rendered, body: str) -> str:
         "aliases": list(page.aliases),
         "summary": summary_of(made.written),
         "category": page.category,
-        "tags": sorted(tags, key=lambda tag: (-tags[tag], tag))[:_TAGS],
+        "tags": tags_of(own),
         "status": "in review" if review else "current",
         "sources": sorted({c.doc_id for item in own for c in item.sources}),
         "updated": max((item.updated_at for item in own), default=""),
