@@ -44,7 +44,7 @@ def run(changes: Changes, inputs: Inputs, previous: Previous, world: World) -> O
         if changes.everything
         or page.id in changes.late
         or published.get(page.id) != made_from[page.id]
-        or not touched.isdisjoint(_stated(page))
+        or not all(map(touched.isdisjoint, _named(page)))
         if not any(inputs.broken("tags", key) for key in _stated(page))  # taken away since the plan: the next one knows
     ]
     known = {b.id: b for b in cast(tuple[PageBrief, ...], previous.records(_CATALOGUE)) if b.id in plan}
@@ -69,7 +69,14 @@ def run(changes: Changes, inputs: Inputs, previous: Previous, world: World) -> O
 
 
 def _stated(page: Page) -> set[str]:
-    return {*page.items, *page.replaced, *(key for pair in page.conflicts for key in pair)}
+    return set[str]().union(*_named(page))
+
+
+def _named(page: Page) -> Iterator[Sequence[str]]:
+    """The items that a page states, in the parts of its plan."""
+    yield from (part.items for part in page.parts)
+    yield page.replaced
+    yield from page.conflicts
 
 
 @dataclass

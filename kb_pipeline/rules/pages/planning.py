@@ -77,21 +77,21 @@ def _with_history(pages: Sequence[Page], outlines: Iterable[Outline]) -> list[Pa
             last = following
             seen.add(last)
         led.setdefault(last, []).append(old)
-    return [
-        page.model_copy(update={"replaced": tuple(old for item in page.items for old in led.get(item, ()))})
-        for page in pages
-    ]
+    if not led:
+        return list(pages)
+    found = [tuple(old for item in page.items for old in led.get(item, ())) for page in pages]
+    return [p.model_copy(update={"replaced": old}) if old else p for p, old in zip(pages, found, strict=True)]
 
 
 def _with_conflicts(pages: Sequence[Page], conflicts: Iterable[tuple[str, str]]) -> list[Page]:
     """``pages`` with the disagreements in which an item of theirs has a part."""
-    homes = {item: n for n, page in enumerate(pages) for item in page.items}
+    homes = {item: n for n, page in enumerate(pages) for part in page.parts for item in part.items}
     found: dict[int, list[tuple[str, str]]] = {}
     for pair in sorted(conflicts):
         if all(item in homes for item in pair):
             for n in sorted({homes[item] for item in pair}):
                 found.setdefault(n, []).append(pair)
-    return [page.model_copy(update={"conflicts": tuple(found.get(n, ()))}) for n, page in enumerate(pages)]
+    return [p.model_copy(update={"conflicts": tuple(found[n])}) if n in found else p for n, p in enumerate(pages)]
 
 
 def _with_thin(drafts: Sequence[Draft], thin: Sequence[Topic], standing: Collection[str]) -> list[Draft]:

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import chain
 
 from kb_pipeline.records import Chunk, Meta, Outline, Placed
 from kb_pipeline.rules.numbers import version_key
@@ -125,14 +126,9 @@ def _tree(key: str, outlines: Sequence[Outline]) -> Topic:
 
 def _spelled(name: str, outlines: Iterable[Outline]) -> str:
     """``name`` with the capitals that its items give it: ``Testclient``, from the name of a file, is ``TestClient``."""
-    written = Counter(
-        n
-        for o in outlines
-        for s in o.sections
-        for i in s.items
-        for n in i.names
-        if n.casefold() == name.casefold() and not n.islower()
-    )
+    form = name.casefold()
+    names = chain.from_iterable(item.names for o in outlines for section in o.sections for item in section.items)
+    written = Counter(n for n in names if n.casefold() == form and not n.islower())
     return min(written, key=lambda n: (-written[n], n)) if written else name
 
 
