@@ -1,6 +1,7 @@
 """Rows as Arrow: one table schema, and immutable memory-mapped segments of it. Knows no vector and no token."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,7 @@ SCHEMA = pa.schema(
 _LISTS = tuple(name for name, field in Row.model_fields.items() if field.annotation == tuple[str, ...])
 
 
+@lru_cache(maxsize=1 << 16)  # one search asks for the same ids several times
 def key(row_id: str) -> int:
     """64 bits that stand for a row's id where only numbers are fast (a collision in a million rows: 3 in 10⁸)."""
     return int.from_bytes(blake2b(row_id.encode(), digest_size=8).digest())
