@@ -29,9 +29,8 @@ from kb_pipeline.rules import ids
 from kb_pipeline.rules.grounding import proves
 from kb_pipeline.rules.written import HUMAN
 from kb_pipeline.runner import Run, Stale
-from kb_pipeline.runner.upstream import Upstream
-from kb_pipeline.stages import PIPELINE, WHOLE
-from kb_pipeline.stages.tags import stated
+from kb_pipeline.runner.adopting import last_valid
+from kb_pipeline.stages import WHOLE
 from kb_pipeline.store.commits import FAULT
 from kb_pipeline.store.manifests import Entry
 
@@ -50,12 +49,17 @@ def item_view(run: Run, wanted: str) -> ItemView:
         cure = f"Did you mean {', '.join(close)}?" if close else "Find one with `kb search`."
         if any(wanted in {c.id, *c.aliases} and c.aside == "hidden" for c in clusters.values()):
             cure = f"A person hid it: kb restore {wanted} brings it back."
+        elif run.kb.history.of(wanted):
+            cure = f"It is gone: kb history {wanted} tells its story."
         raise NotFound(f"there is no item '{wanted}'.", where="kb show", cure=cure)
     fault = ""
     try:
         item = cast(Item, run.kb.read("tags", entry)[0])
     except StoreError as error:
-        item, fault = _served(run, key, clusters.get(key), error), str(error)
+        served = last_valid(run, clusters[key]) if key in clusters else None
+        if served is None:
+            raise
+        item, fault = served, str(error)
     members = {o.draft for o in clusters[key].occurrences} if key in clusters else set()
     decisions = tuple(d for d in _decisions(run) if {d.a, d.b} & members)
     neighbours = tuple(_brief(n) for related in item.related_items for n in _items(run, manifest.get(related)))
@@ -66,25 +70,6 @@ def item_view(run: Run, wanted: str) -> ItemView:
         decisions=decisions,
         fault=fault,
     )
-
-
-def _served(run: Run, key: str, cluster: Cluster | None, fault: StoreError) -> Item:
-    """The last valid version of an item whose file a person left broken: what its row in the live generation says, with
-    the proofs of its cluster. Raises ``fault`` where it has none."""
-    with run.world.index.snapshot() as snapshot:
-        rows = snapshot.rows([key])
-    if cluster is None or not rows:
-        raise fault
-    words = {
-        "statement": rows[0].text,
-        "primary_category": rows[0].category,
-        "tags": rows[0].tags,
-        "item_type": rows[0].item_type,
-        "confidence": rows[0].confidence,
-        "created_at": next((event.at for event in run.kb.history.of(key)), ""),
-        "updated_at": rows[0].updated_at,
-    }
-    return stated(cluster, Upstream(run, PIPELINE["tags"].needs)).model_copy(update=words)
 
 
 def passages(run: Run, item: Item) -> Iterator[Passage]:

@@ -89,6 +89,12 @@ def document(item: Item, now: str, before: Meta | None = None) -> Document:
     return Document(meta=meta, text=text)
 
 
+def reworded(item: Item, said: Item) -> Item:
+    """``item`` with what its file says now of all that its document follows, as a person's edit."""
+    changes = {name: getattr(said, name) for name in _DRAFTED if getattr(said, name) != getattr(item, name)}
+    return item.model_copy(update={**changes, "edited": {**item.edited, **dict.fromkeys(changes, "")}})
+
+
 def pieces(found: Document) -> tuple[Chunk, Extraction]:
     """The one chunk of such a document, and the one draft in it, which quotes its statement."""
     said: dict[str, Any] = {name: found.meta.metadata[name] for name in _DRAFTED}

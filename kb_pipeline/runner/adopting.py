@@ -12,15 +12,20 @@ from typing import cast
 
 from kb_pipeline.errors import StoreError
 from kb_pipeline.records import UNCLASSIFIED, Cluster, Document, HumanDecision, Item, Meta
-from kb_pipeline.rules import people, written
+from kb_pipeline.rules import ids, people, written
+from kb_pipeline.rules.history import BY_HAND, Turn
 from kb_pipeline.rules.taxonomy import category_folder
 from kb_pipeline.rules.written import HUMAN, document_of
 from kb_pipeline.runner.context import Run
 from kb_pipeline.runner.fetching import hide
+from kb_pipeline.runner.upstream import Upstream
+from kb_pipeline.stages import PIPELINE
 from kb_pipeline.stages.raw import sudden_loss
+from kb_pipeline.stages.tags import stated
 from kb_pipeline.store.commits import Group
 from kb_pipeline.store.files import Stat, file_hash, read_bytes
 from kb_pipeline.store.hands import Hands, key_of
+from kb_pipeline.store.history import NOWHERE, Step, Telling
 from kb_pipeline.store.manifests import Entry
 from kb_pipeline.store.people import decisions, keep
 
@@ -51,6 +56,7 @@ def adopt(run: Run) -> None:
         adoption = _Adoption(run, run.kb.hands(_STAGE, run.files(_STAGE)))
         adoption.note_removed()
         adoption.take_added()
+        adoption.tell()
         adoption.publish()
 
 
@@ -183,6 +189,25 @@ class _Adoption:
         path = next((p for p in paths if p and (self.kb.folder / p).is_file()), "")
         return path, (read_bytes(self.kb.folder / path) or b"") if path else b""
 
+    def tell(self) -> None:
+        """Keep what items written by hand said before their files were changed or removed, as long as their documents
+        still tell."""
+        keys = sorted((self.gone | self.said.keys()) & self.clusters.keys())
+        known = {key: last_valid(self.run, self.clusters[key]) for key in keys}
+        before = {key: item for key, item in known.items() if item is not None}
+        gone = {key: item for key, item in before.items() if key in self.gone}
+        steps = [
+            Step(NOWHERE, None, Turn(old, old, written.reworded(old, self.said[key])))
+            for key, old in before.items()
+            if key in self.said
+        ]
+        if steps or gone:
+            run = ids.digest(self.own.version(), *keys)[:12]
+            causes = dict.fromkeys(gone, BY_HAND)
+            self.kb.history.settle()
+            self.kb.history.note(steps, Telling(self.run.now(), run, causes, gone))
+            self.kb.history.settle()
+
     def publish(self) -> None:
         """Commit the documents, and what is made of them."""
         if not len(self.own) and not self.said and not self.faults:
@@ -216,6 +241,25 @@ class _Adoption:
     def _read(self, doc_id: str) -> Document:
         entry: Entry = self.own[doc_id]
         return cast(Document, self.kb.read("normalized", entry)[0])
+
+
+def last_valid(run: Run, cluster: Cluster) -> Item | None:
+    """An item as it was last published, whatever a person did to its file since: what its row in the live generation
+    says, with the proofs of its cluster. None where it has no row."""
+    with run.world.index.snapshot() as snapshot:
+        rows = snapshot.rows([cluster.id])
+    if not rows:
+        return None
+    words = {
+        "statement": rows[0].text,
+        "primary_category": rows[0].category,
+        "tags": rows[0].tags,
+        "item_type": rows[0].item_type,
+        "confidence": rows[0].confidence,
+        "created_at": next((event.at for event in run.kb.history.of(cluster.id)), ""),
+        "updated_at": rows[0].updated_at,
+    }
+    return stated(cluster, Upstream(run, PIPELINE[_STAGE].needs)).model_copy(update=words)
 
 
 def _reads(path: str, data: bytes) -> bool:

@@ -18,7 +18,7 @@ from kb_pipeline.store.codecs import json_lines, parse
 from kb_pipeline.store.files import file_hash, read_bytes, replace, write_all
 
 FOLDER = "history"
-_NOWHERE = "items/.gone"  # where no file is: what happened to an item without one has happened
+NOWHERE = "items/.gone"  # where no file is: what happened to an item without one has happened
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class History:
     def note(self, steps: Sequence[Step], telling: Telling) -> None:
         """Note what the commit that follows is about to do, on disk before this returns."""
         missing = (Turn(item, None, None) for item in telling.gone.values() if isinstance(item, Item))
-        steps = [*steps, *(Step(_NOWHERE, None, turn) for turn in missing)]
+        steps = [*steps, *(Step(NOWHERE, None, turn) for turn in missing)]
         past = self._past(step.turn for step in steps)
         lines = []
         for step in steps:

@@ -192,6 +192,15 @@ def test_a_written_item_follows_its_file_and_goes_with_it(root: Path) -> None:
     build(root)
     assert statements(root) == {CACHE, SERVER, WEIGHT}
     assert not (root / "kb/dedup/human.jsonl").exists()
+    with opened(root) as base:
+        told = base.history(path.stem)
+        assert [(event.kind, event.by) for event in told if event.kind in {"born", "edited", "hidden"}] == [
+            *(("born", "person"), ("edited", "person"), ("hidden", "person"))
+        ]
+        assert next(event.before["statement"] for event in told if event.kind == "edited") == DECIDED
+        assert told[-1].before["statement"] == three
+        with pytest.raises(NotFound, match="kb history"):
+            base.show(path.stem)
     assert not list((root / "kb/normalized/human").glob("*.md"))
     with opened(root) as base:
         base.rollback()
