@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import cast
 
+from kb_pipeline import __version__
 from kb_pipeline.api.lookups import Records
 from kb_pipeline.api.remembering import Remembering
 from kb_pipeline.query.answering import Inquiry, answer
@@ -68,7 +69,7 @@ class Answering(Remembering):
         return answer(inquiry, world, tell)
 
     def _answer_key(self, question: str, scope: Scope, way: Way) -> str:
-        """What decides an answer besides the generation: who asks sees what, how, and who answers."""
+        """What decides an answer besides the generation: who asks sees what, how, and who answers, in which release."""
         engine, options = self.world.engine, self.settings.options
         return ids.digest_json(
             {
@@ -76,7 +77,7 @@ class Answering(Remembering):
                 "scope": scope.model_dump(mode="json"),
                 "sources": sorted(source.id for source in self.settings.sources),
                 "way": way,
-                "engine": [engine.version(task) for task in _TASKS],
+                "engine": [__version__, *(engine.version(task) for task in _TASKS)],
                 "options": options.model_dump(
                     mode="json", include={"rerank", "answer_threshold", "unquotable_licenses"}
                 ),

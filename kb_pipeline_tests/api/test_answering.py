@@ -78,6 +78,9 @@ def test_a_former_value_is_told_to_who_asks_for_it(base: KnowledgeBase) -> None:
     assert said(old) == "The relay holds 64 messages in its queue by default."
     assert any("superseded by kb_" in note for note in old.sentences[0].notes)
     assert base.ask(old.question).kept
+    plain = base.ask("How many messages does the relay hold in its queue, and which page is evicted after 20 minutes?")
+    assert "256 messages" in said(plain)
+    assert "64 messages" not in said(plain)
     new = base.ask("How many messages did the relay hold in its queue before v2.0?")
     assert said(new) == "The relay holds 256 messages in its queue by default."
     assert "replaced “The relay holds 64 messages in its queue by default.” (handbook/relay-v1.0.md)" in (

@@ -100,27 +100,22 @@ def select_pages(question: str, cards: Sequence[Card]) -> list[str]:
 
 def answer(question: str, evidence: Sequence[Evidence], threshold: float, embedder: Embedder) -> Iterator[Claim]:
     """The best two or three sentences of the evidence, verbatim; none where the best is under ``threshold`` of 10, or
-    where none is about the version, model or code that the question names. What was replaced answers only where
-    nothing current does."""
+    where none is about the version, model or code that the question names.
+
+    What was replaced does not stand beside what replaced it, whose note tells of it.
+    """
     quotable = [found for found in evidence if found.quotable and _may_answer(question, found)]
     told = [*_items(question, quotable), *_passages(question, evidence, quotable, embedder)]
-    current = [candidate for candidate in told if candidate.found.status == "active"]
-    former = [candidate for candidate in told if candidate.found.status != "active"]
-    yield from _best(current, threshold) or _best(former, threshold)
-
-
-def _best(told: list["_Candidate"], threshold: float) -> list[Claim]:
-    """The claims that the best candidates make, none twice."""
     told.sort(key=lambda candidate: -candidate.strength)
-    claims: list[Claim] = []
+    said: list[_Candidate] = []
     for candidate in told:
         weak = candidate.strength < CLOSE * told[0].strength or relevance.logistic(candidate.strength) < threshold
-        if weak or len(claims) == MOST:
-            break
-        if not any(_alike(candidate.text, claim.text) for claim in claims):
+        if weak or len(said) == MOST:
+            return
+        if not any(_alike(candidate.text, other.text) or _replaces(other, candidate) for other in said):
+            said.append(candidate)
             quotes = (candidate.text,) if candidate.text in candidate.found.quote else ()
-            claims.append(Claim(text=candidate.text, cites=(candidate.found.id,), quotes=quotes))
-    return claims
+            yield Claim(text=candidate.text, cites=(candidate.found.id,), quotes=quotes)
 
 
 @dataclass(frozen=True)
@@ -190,6 +185,11 @@ def _sentences(text: str) -> Iterator[str]:
 
 def _figure(question: str, text: str) -> float:
     return _FIGURE if _ASKS_FIGURE.search(question) and quantities(text) else 0.0
+
+
+def _replaces(candidate: _Candidate, other: _Candidate) -> bool:
+    """Whether a candidate is of the item by which, as its evidence says, the other one's is superseded."""
+    return any(hint == f"superseded by {candidate.found.ref}" for hint in other.found.hints)
 
 
 def _alike(text: str, other: str) -> bool:
