@@ -6,6 +6,7 @@ Made for English; text in another language goes through unchanged.
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from itertools import product
 
 from kb_pipeline.rules.numbers import WRITTEN
@@ -148,7 +149,7 @@ def _spellings(phrase: str) -> Iterator[str]:
     return (" ".join(word for word in chosen if word) for chosen in product(*choices))
 
 
-def _by_first_word(table: str) -> tuple[dict[str, re.Pattern[str]], dict[str, str]]:
+def _by_first_word(table: str) -> tuple[dict[str, str], dict[str, str]]:
     """For each first word the pattern of the phrases that begin with it, and what is written for each of its groups."""
     found: dict[str, list[str]] = {}
     written: dict[str, str] = {}
@@ -164,7 +165,7 @@ def _by_first_word(table: str) -> tuple[dict[str, re.Pattern[str]], dict[str, st
                 written[name] = standard
                 pattern = rf"(?P<{name}>{before}{spelling}\b{after})"
                 found.setdefault(spelling.split()[0], []).append(pattern)
-    return {word: re.compile("|".join(alike), re.IGNORECASE) for word, alike in found.items()}, written
+    return {word: "|".join(alike) for word, alike in found.items()}, written
 
 
 _STARTS, _WRITTEN_FOR = _by_first_word(_PHRASES)
@@ -179,6 +180,13 @@ _SIZED = re.compile(rf"\b(?:has|have|had) an? ({'|'.join(_SIZES)}) of ((?:about 
 _ATTACHED = re.compile(r"(?<![\w.])(\d[\d.,]*)(?=(?:ms|s|min|h|[kKMGT]i?[bB]|%)(?:\W|$))")
 
 
+@cache
+def _starting(word: str) -> re.Pattern[str]:
+    """The pattern of the phrases that begin with a word of the table: compiled when met, since all of them would cost
+    every start of the command line 50 ms."""
+    return re.compile(_STARTS[word], re.IGNORECASE)
+
+
 def folded(text: str) -> str:
     """``text`` with every phrase of the table replaced by what is written for it, and a unit parted from its figure."""
     text = _MORE.sub(lambda m: f"more than {m[2]} {_OLDER[m[1].lower()]}", text)
@@ -187,7 +195,8 @@ def folded(text: str) -> str:
     text = UN.sub("not ", _APART.sub(r"\1 \3 \2", _ATTACHED.sub(r"\1 ", text)))
     parts, end = [], 0
     for word in _WORD.finditer(text):
-        starts = _STARTS.get(word.group().lower()) if word.start() >= end else None
+        first = word.group().lower()
+        starts = _starting(first) if word.start() >= end and first in _STARTS else None
         if starts and (found := starts.match(text, word.start())):
             parts += [text[end : found.start()], _WRITTEN_FOR[found.lastgroup or ""]]
             end = found.end()
