@@ -1,4 +1,4 @@
-"""From fused scores to hits in order: copies merged, a cap a document, ties to the newer, the first twenty read again.
+"""From fused scores to hits in order: copies merged, a cap a document, ties broken, the first twenty read again.
 
 Owns every reason for which a hit stands elsewhere than its fused score would have it, and tells it when asked.
 """
@@ -20,7 +20,8 @@ from kb_pipeline.world import Snapshot
 REREAD = 20
 """How many of the best are scored again; a diverse twenty, since a document's further hits come after them."""
 EVEN = 3
-"""Decimals of a fused score as a share of the best: what is equal in these is a tie, which the newer wins."""
+"""Decimals of a fused score as a share of the best: what is equal in these is a tie. It goes to what more independent
+texts confirm, then to the newer."""
 
 _HALF_LIFE = 365  # days, of a row whose source has no type
 _VERBATIM_TOKENS = 3
@@ -73,7 +74,7 @@ def candidates(found: Mapping[str, float], query: Query, snapshot: Snapshot, k: 
     made.sort(key=lambda c: c.row.id)
     made.sort(key=lambda c: c.row.effective_date or c.row.updated_at, reverse=True)
     top = max((c.fused for c in made), default=0.0) or 1.0
-    made.sort(key=lambda c: (-c.exact, -round(c.fused / top, EVEN), -c.decay))
+    made.sort(key=lambda c: (-c.exact, -round(c.fused / top, EVEN), -c.row.confirmations, -c.decay))
     return made
 
 

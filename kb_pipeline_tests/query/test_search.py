@@ -184,6 +184,17 @@ def test_newer_wins_a_tie(make: Make) -> None:
     ]  # fmt: skip
 
 
+def test_more_confirmations_win_a_tie_before_age(make: Make) -> None:
+    """Of rows with equal scores those that more independent texts state come first, of these the newer."""
+    rows = [
+        row("kb_new", "The limit is ten", effective_date="2026-01-09"),
+        row("kb_old", "The limit is ten.", effective_date="2026-01-02", doc="notes/b.md", confirmations=3),
+        row("kb_mid", "The limit is ten..", effective_date="2026-01-05", doc="notes/c.md", confirmations=3),
+    ]
+    ranking = replace(HITS, weights={**HITS.weights, "meaning": 0.0})
+    assert ids(make(rows), "limit is ten", ranking=ranking) == ["kb_mid", "kb_old", "kb_new"]
+
+
 def test_copies_are_one_hit(make: Make) -> None:
     """One text under one heading is shown once, however many documents hold it."""
     rows = [row(f"ck_{n}", "the same licence text", kind="chunk", doc=f"notes/{n}.md") for n in range(5)]
