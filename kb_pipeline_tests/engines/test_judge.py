@@ -51,9 +51,9 @@ def test_no_labelled_distinction_is_merged_away(found: list[Outcome]) -> None:
 
 
 def test_enough_paraphrases_merge(found: list[Outcome]) -> None:
-    """At least one paraphrase in five is merged without a model: those of the held half are far freer."""
+    """At least one paraphrase in four is merged without a model, also of those that no rule was made on."""
     paraphrases = [o for o in found if o.pair.label == "merge"]
-    assert sum(o.decision == "merge" for o in paraphrases) >= 0.2 * len(paraphrases)
+    assert sum(o.decision == "merge" for o in paraphrases) >= 0.25 * len(paraphrases)
 
 
 def test_the_interval_of_a_share_is_exact() -> None:
