@@ -71,10 +71,10 @@ def nearest(
     query: Vectors, near: Distances, blocks: Sequence[Block], allowed: Flags, k: int
 ) -> tuple[Positions, Vectors]:
     """Positions and exact cosines of the ``k`` best allowed rows, best first; ``near`` are their ``distances``."""
-    near = np.where(allowed, near, np.inf)
-    wanted = min(k * _RESCORED, len(near))
-    rough = np.argpartition(near, wanted - 1)[:wanted] if wanted else np.empty(0, np.int64)
-    rough = np.sort(rough[np.isfinite(near[rough])]).astype(np.int64)
+    seen = np.flatnonzero(allowed)
+    wanted = min(k * _RESCORED, len(seen))
+    rough = seen[np.argpartition(near[seen], wanted - 1)[:wanted]] if wanted else seen
+    rough = np.sort(rough[np.isfinite(near[rough])])
     scores = np.empty(len(rough), np.float32)
     for block in blocks:
         low, high = np.searchsorted(rough, (block.first, block.first + len(block.codes)))
