@@ -33,6 +33,8 @@ _NAME = re.compile(r"(?<=[\w,;:] )[A-Z][\w.+#-]*|\b\w*(?:\d|_|[a-z][A-Z])[\w.+#-
 def fired(a: Side, b: Side) -> str:
     """The first guard that fires, or ``""``: ``numbers``, ``versions``, ``units``, ``negation``, ``antonyms``,
     ``scope``, ``entities``, ``context``."""
+    if _elsewhere(a, b):
+        return "context"
     x, y = levelled(a.statement, b.statement)
     if guard := differs(plain(x), plain(y)):
         return differs(x, y) or guard  # named by what stands there: ``10 minutes`` and ``10 seconds`` differ in units
@@ -93,6 +95,15 @@ def _contexts_differ(a: Side, b: Side) -> bool:
         return True
     nested = bool(ours and theirs) and (ours in theirs or theirs in ours)
     return not nested and not (_self_contained(a) and _self_contained(b))
+
+
+def _elsewhere(a: Side, b: Side) -> bool:
+    """Whether neither statement can be read without its context, and these end in different things: ``Defaults to 9.``
+    of one option is at odds with no other option."""
+    if not (a.context and b.context) or _self_contained(a) or _self_contained(b):
+        return False
+    ours, theirs = (without_figures(side.context.rpartition(" > ")[2]) for side in (a, b) if side.context)
+    return bool(difference(ours, theirs))
 
 
 def _self_contained(side: Side) -> bool:

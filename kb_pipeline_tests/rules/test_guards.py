@@ -54,6 +54,23 @@ def test_a_context_counts_where_the_statement_needs_it_or_a_version_is_in_it(a: 
     assert fired(side(a), side(b)) == guard
 
 
+@pytest.mark.parametrize(
+    ("a", "b", "guard"),
+    [
+        ("Defaults to 9. # GZip > compresslevel", "Defaults to 600. # CORS > max_age", "context"),
+        ("Defaults to 9. # GZip > compresslevel", "Defaults to 6. # GZip in short > compresslevel", "numbers"),
+        ("Defaults to 9. # compresslevel", "Defaults to 6.", "numbers"),
+        ("It keeps 3 copies. # Release 1", "It keeps 4 copies. # Release 2", "numbers"),
+        ("It keeps 3 copies. # Archive", "It keeps 4 copies. # Relay", "context"),
+        ("The archive keeps 3 copies of each file. # A", "The archive keeps 4 copies of each file. # B", "numbers"),
+    ],
+)
+def test_what_is_said_of_different_things_is_no_disagreement(a: str, b: str, guard: str) -> None:
+    """Figures of statements that cannot be read without their contexts are compared within one alone."""
+    assert fired(side(a), side(b)) == guard
+    assert fired(side(b), side(a)) == guard
+
+
 def test_one_thing_allows_one_other_word_a_side() -> None:
     """Statements that differ in a figure, a negation or one word are about one thing; else they may be about two."""
     assert one_thing("The pool holds 16 blocks.", "The pool does not hold 32 blocks.")
