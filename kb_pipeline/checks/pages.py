@@ -1,6 +1,7 @@
 """Whether the plan of the wiki holds every item, and what of it a reader would stumble over."""
 
 from collections import Counter
+from itertools import chain
 from typing import cast
 
 from kb_pipeline.checks.findings import finding
@@ -13,8 +14,9 @@ _CURE = "Run `kb build --full`."
 def run(changes: Changes, inputs: Inputs, world: World) -> Finding:
     """Every active item is at home on exactly one page, and no two pages share a title or a path."""
     pages = cast(tuple[Page, ...], inputs.records("pages", "plan"))
-    homes = Counter(item for page in pages for item in page.items)
-    bad = [f"{item} is at home on {n} pages" for item, n in sorted(homes.items()) if n > 1]
+    homes = Counter(chain.from_iterable(part.items for page in pages for part in page.parts))
+    twice = ((item, n) for item, n in homes.items() if n > 1)
+    bad = [f"{item} is at home on {n} pages" for item, n in sorted(twice)]
     keys = inputs.keys("tags") if changes.everything else sorted(changes.touched["tags"])
     for key in keys:
         if not inputs.broken("tags", key):
