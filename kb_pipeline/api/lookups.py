@@ -120,15 +120,16 @@ class Records:
     def _conflicts(self, call: ToolCall, desk: Desk) -> Iterator[Evidence]:
         """Pairs of items that disagree, those that hold most of the words of ``call`` first."""
         asked = relevance.specific(_ABOUT_CONFLICTS.sub(" ", call.query))
+        options = desk.world.settings.options
         scored = []
         for conflict in self.conflicts():
             rows = _seen([conflict.a, conflict.b], desk)
-            if len(rows) == 2:
+            if len(rows) == 2 and all(evidence.quotable(row.license, options) for row in rows.values()):
                 text = f"“{rows[conflict.a].text}” and “{rows[conflict.b].text}” disagree: {conflict.why}"
                 scored.append((relevance.coverage(asked, text) if asked else 1.0, text, conflict, rows[conflict.a]))
         held = [found for found in scored if found[0] > 0]
         for share, text, conflict, row in sorted(held, key=lambda found: (-found[0], found[1]))[: call.k]:
-            base = evidence.of_row(row, desk.world.settings.options)
+            base = evidence.of_row(row, options)
             update = {"kind": "conflict", "ref": f"pair:{conflict.a}:{conflict.b}", "text": text, "quote": ""}
             yield base.model_copy(update={**update, "scores": {"coverage": share}})
 

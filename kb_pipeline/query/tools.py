@@ -54,7 +54,7 @@ def get(call: ToolCall, desk: Desk) -> Iterable[Evidence]:
     rows = [row for row in desk.snapshot.rows([call.query]) if _within(row, desk.scope)]
     if not rows:
         raise NotFound(f"there is no item '{call.query}'.", where="get", cure="Find one with search.")
-    return [evidence.of_row(row, desk.world.settings.options) for row in rows]
+    return [_as_stated(evidence.of_row(row, desk.world.settings.options), desk) for row in rows]
 
 
 def document(call: ToolCall, desk: Desk) -> Iterable[Evidence]:
@@ -74,10 +74,20 @@ def _readable(scope: Scope) -> Scope:
 
 
 def _within(row: Row, scope: Scope) -> bool:
-    """Whether one of a row's documents is of the scope's sources."""
-    docs = row.docs or (row.doc_id,)
-    return not scope.sources or any(doc.partition("/")[0] in scope.sources for doc in docs)
+    """Whether one of a row's documents is of the scope's sources and, where it names documents, one of these."""
+    docs = [doc for doc in row.docs or (row.doc_id,) if not scope.docs or doc in scope.docs]
+    return any(not scope.sources or doc.partition("/")[0] in scope.sources for doc in docs)
 
 
 def _whole(card: Card, desk: Desk) -> Evidence:
-    return evidence.of_document(card, desk.snapshot.read(card.ref), desk.world.settings.options)
+    return _as_stated(evidence.of_document(card, desk.snapshot.read(card.ref), desk.world.settings.options), desk)
+
+
+def _as_stated(found: Evidence, desk: Desk) -> Evidence:
+    """A page may be quoted only where each document that it is written from may: it has no licence of its own."""
+    options = desk.world.settings.options
+    if found.kind != "page" or not options.unquotable_licenses:
+        return found
+    stated = (part.license for doc in found.docs for part in desk.snapshot.read(doc)[:1])
+    closed = next((license_ for license_ in stated if not evidence.quotable(license_, options)), None)
+    return found if closed is None else found.model_copy(update={"license": closed, "quotable": False})

@@ -194,6 +194,15 @@ def test_status_show_check_eval_and_sql_print_json(cli: Cli) -> None:
     ]
 
 
+def test_sources_show_the_words_that_carry_the_answer(cli: Cli) -> None:
+    """Of what was read whole the sentence is shown that was taken from it, not how the document begins."""
+    told = "The block cache keeps 16 pages in memory."
+    shown = cli.run("ask", "How many pages does the block cache keep in memory?", "--way", "catalogue").stdout
+    answer, sources = shown.split("sources")
+    assert answer.startswith(told)
+    assert [line.strip().strip("“”") for line in sources.splitlines()[2:3]] == [told]
+
+
 def test_text_of_each_command_reads_well(cli: Cli) -> None:
     """What a person sees names the quote, the document, the generation and the reason of a refusal."""
     assert "notes/cache.md" in cli.run("search", "block cache").stdout

@@ -12,7 +12,7 @@ from kb_pipeline.engines.extractive import Extractive
 from kb_pipeline.engines.openai import OpenAi
 from kb_pipeline.errors import KbError, ModelError
 from kb_pipeline.query.answering import MOST_CALLS, Inquiry, answer
-from kb_pipeline.query.tools import Desk
+from kb_pipeline.query.tools import TOOLS, Desk
 from kb_pipeline.records import Ask, Briefing, Evidence, Record, Row, Scope, Tool, ToolCall, ToolResult
 from kb_pipeline.services.embedder import open_embedder
 from kb_pipeline.settings import Options, Settings
@@ -188,6 +188,21 @@ def test_what_may_not_be_quoted_is_named_alone(world: World) -> None:
     shown = {e.ref: (e.text, e.quote) for e in found.nearest}
     assert not found.answered
     assert shown["kb_00000000000b"] == ("", "")
+
+
+def test_a_page_may_be_quoted_as_its_documents_may(tmp_path: Path, world: World) -> None:
+    """What a page takes from a text that may not be quoted is not quoted from the page either."""
+    page = item("pg_a", f"Cache\n\n{CACHE}", "handbook/cache.md", kind="page", title="Cache", license="")
+    index = LocalIndex(tmp_path / "paged", embedder=EMBEDDER.name, dim=EMBEDDER.dim)
+    rows = [*(row.model_copy(update={"license": "closed"}) for row in ROWS if row.id == "ck_b"), page]
+    index.promote(index.write(None, rows, EMBEDDER.embed([]), [False] * len(rows), []))
+    for closed, told in ((("closed",), False), ((), True)):
+        settings = replace(world.settings, options=Options(unquotable_licenses=closed))
+        asked = replace(world, index=index, settings=settings, engine=Extractive(settings, EMBEDDER))
+        for call in (ToolCall(tool="get", query="pg_a"), ToolCall(tool="catalogue", query="cache")):
+            with index.snapshot() as snapshot:
+                found = TOOLS[call.tool](call, Desk("cache", asked, snapshot, Scope()))
+                assert {e.quotable for e in found if e.ref == "pg_a"} == {told}
 
 
 def test_a_model_reads_numbers_and_never_ids(world: World) -> None:

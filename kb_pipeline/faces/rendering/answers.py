@@ -8,6 +8,7 @@ from kb_pipeline.faces.rendering.console import ERR, OUT
 from kb_pipeline.records import Answer, Evidence, Plan, Record, Sentence, ToolResult
 
 _QUOTE = 300
+_TOLD = frozenset({"change", "person", "conflict"})
 
 
 class Telling:
@@ -38,8 +39,9 @@ class Telling:
             self._say(sentence)
         if not found.answered:
             OUT.print(Text("Not in the knowledge base.", style="bold"))
-            _listed("nearest", found.nearest)
-        _listed("sources", sorted(found.evidence, key=lambda evidence: self._numbers.get(evidence.id, 0)))
+            _listed("nearest", found.nearest, ())
+        sources = sorted(found.evidence, key=lambda evidence: self._numbers.get(evidence.id, 0))
+        _listed("sources", sources, found.sentences)
         for failure in found.failed:
             OUT.print(Text(f"could not look up {failure}", style="yellow"))
         for note in found.notes:
@@ -54,17 +56,28 @@ class Telling:
         self._said += 1
 
 
-def _listed(title: str, evidence: Sequence[Evidence]) -> None:
+def _listed(title: str, evidence: Sequence[Evidence], sentences: Sequence[Sentence]) -> None:
     if evidence:
         OUT.print(Text(f"\n{title}", style="bold"))
     for n, found in enumerate(evidence, start=1):
         where = " › ".join(filter(None, (found.title or found.doc_id, found.heading)))
-        OUT.print(Text.assemble((f"{n:2}  ", "cyan"), f"[{where}]({found.doc_id})", (f"  {found.ref}", "dim")))
-        quote = " ".join((found.quote or found.text).split())
-        if found.quotable and quote:
-            OUT.print(Text(f"    “{quote[:_QUOTE]}{'…' if len(quote) > _QUOTE else ''}”", style="dim"))
+        path = found.uri if found.kind == "page" else found.doc_id
+        OUT.print(Text.assemble((f"{n:2}  ", "cyan"), f"[{where}]({path})", (f"  {found.ref}", "dim")))
+        for words in _proof(found, sentences) if found.quotable else ():
+            OUT.print(Text(f"    {words}", style="dim"))
         for hint in found.hints:
             OUT.print(Text(f"    {hint}", style="yellow"))
+
+
+def _proof(found: Evidence, sentences: Sequence[Sentence]) -> list[str]:
+    """The words that carry what is said: the quote of an item, of a longer text what was said of it; between quotation
+    marks only what stands so in the document that is named."""
+    if found.kind in _TOLD:
+        return []  # the sentence says all that there is
+    said = [s.text for s in sentences if found.id in s.cites and s.text in " ".join(found.text.split())]
+    words = [found.quote] if found.kind == "item" and found.quote else said or [found.quote or found.text]
+    cut = [text if len(text) <= _QUOTE else f"{text[:_QUOTE]}…" for text in (" ".join(w.split()) for w in words)]
+    return cut if found.kind == "page" else [f"“{text}”" for text in cut if text]
 
 
 def _facts(found: Answer) -> str:
