@@ -6,8 +6,10 @@ from typing import Any
 from kb_pipeline.engines.extractive.pages import written as plainly
 from kb_pipeline.engines.openai.pages import write
 from kb_pipeline.errors import ModelError
-from kb_pipeline.records import Ask, Citation, Item, Material, Written
-from kb_pipeline.rules.pages.rendering import cited
+from kb_pipeline.records import Ask, Citation, Item, Material, Page, Part, Written
+from kb_pipeline.rules.pages.merging import line_hashes
+from kb_pipeline.rules.pages.reading import likely_base
+from kb_pipeline.rules.pages.rendering import Rendered, cited, rendered
 from kb_pipeline.rules.pages.stating import faults, settled
 from kb_pipeline_tests.fakes import ScriptedChat, honestly
 
@@ -109,6 +111,24 @@ def test_what_belongs_to_a_point_tears_no_list() -> None:
     (section,) = page.sections
     (block,) = section.blocks
     assert [len(point) for point in block.points] == [2, 2, 1]
+
+
+def test_what_announces_code_does_not_end_amid_a_thought() -> None:
+    """The code itself stands in the document alone: where the sentence hangs on it, that is shown."""
+    told = (item(1, "You can change the address by setting client:"), item(2, "Then you can use it as:"))
+    material = Material(title="Relay", category="Stores", parts=(("", told),))
+    page = Page(
+        id="pg_1",
+        title="Relay",
+        path="relay.md",
+        category="Stores",
+        parts=(Part(heading="", items=("kb_000000000001", "kb_000000000002")),),
+    )
+    text = rendered(Rendered(page, plainly(material), {i.id: i for i in told}, {}))
+    assert "by setting client.[^" in text
+    assert "use it as …[^" in text
+    assert 'summary: "You can change the address by setting client"' in text
+    assert {line for line in line_hashes(text) if line} <= set(likely_base(text))
 
 
 def test_an_honest_model_is_asked_once() -> None:

@@ -67,7 +67,7 @@ def likely_base(text: str) -> tuple[str, ...]:
         for line in read(text)
         if not line.ours
         or line.by_hand
-        or (line.kind == "sentence" and not any(_bare(line.text).rstrip(".") in feet.get(k, "") for k in line.cites))
+        or (line.kind == "sentence" and not any(_bare(line.text).rstrip(".…") in feet.get(k, "") for k in line.cites))
     }
     return line_hashes("\n".join(line for line in text.splitlines() if line not in foreign))
 

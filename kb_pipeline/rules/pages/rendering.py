@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from kb_pipeline.records import Block, Citation, Facet, Item, Link, Meta, Page, Stated, Written
 from kb_pipeline.rules import ids
 from kb_pipeline.rules.pages.markdown import address, anchor, inline, is_rtl, label, quoted
+from kb_pipeline.rules.words import words
 
 TITLES: Mapping[Facet, str] = {
     "what": "What it is",
@@ -30,6 +31,7 @@ OURS = frozenset({*TITLES.values(), HISTORY, CONFLICTS, RELATED, BACKLINKS, SOUR
 SHOWN = 400
 """Code points of a quote that a footnote shows; of a longer one it shows the beginning."""
 _SUMMARY, _TAGS, _FEW_TAGS = 200, 8, 3
+_HANGING = words("as be by for from in into is are like of on to via with ensure")
 _OPEN = "---\n"
 _ENDS = (".", "!", "?", ":", "…", "。", "！", "？", "；", "।", "؟", ")", "”", '"', "’")
 
@@ -62,7 +64,7 @@ def abandoned(page_id: str, title: str) -> str:
 def summary_of(written: Written) -> str:
     """The first sentence of the page, cut at a word to 200 code points."""
     first = next(iter(_sentences(written)), None)
-    text = " ".join(first.text.split()) if first else ""
+    text = " ".join(first.text.split()).removesuffix(":") if first else ""
     return text if len(text) <= _SUMMARY else f"{text[: _SUMMARY - 1].rsplit(' ', 1)[0]}…"
 
 
@@ -153,7 +155,8 @@ def _point(mark: str, point: Sequence[Stated]) -> str:
 def _sentence(stated: Stated, *, listed: bool = False) -> str:
     text = " ".join(stated.text.split())
     if not listed and text.endswith(":"):
-        text = f"{text[:-1]}."  # what it announced is no sentence, so it does not stand here
+        said = text[:-1].rstrip()  # what it announced is no sentence, so it does not stand here
+        text = f"{said} …" if said.rpartition(" ")[2] in _HANGING else f"{said}."
     stop = "" if listed or text.endswith(_ENDS) else "."
     follows = f" (This follows on: “{inline(stated.follows)}”)" if stated.follows else ""
     return f"{inline(text)}{stop}{follows}{marks(stated.cites)}"
