@@ -81,6 +81,8 @@ def test_a_former_value_is_told_to_who_asks_for_it(base: KnowledgeBase) -> None:
     plain = base.ask("How many messages does the relay hold in its queue, and which page is evicted after 20 minutes?")
     assert "256 messages" in said(plain)
     assert "64 messages" not in said(plain)
+    long = base.ask("messages the relay holds in its queue by default " * 40)
+    assert said(long) == "The relay holds 256 messages in its queue by default."
     new = base.ask("How many messages did the relay hold in its queue before v2.0?")
     assert said(new) == "The relay holds 256 messages in its queue by default."
     assert "replaced “The relay holds 64 messages in its queue by default.” (handbook/relay-v1.0.md)" in (

@@ -102,18 +102,19 @@ def answer(question: str, evidence: Sequence[Evidence], threshold: float, embedd
     """The best two or three sentences of the evidence, verbatim; none where the best is under ``threshold`` of 10, or
     where none is about the version, model or code that the question names.
 
-    What was replaced does not stand beside what replaced it, whose note tells of it.
+    What was replaced is left out where what replaced it may be quoted: a note of that tells of it.
     """
     quotable = [found for found in evidence if found.quotable and _may_answer(question, found)]
     told = [*_items(question, quotable), *_passages(question, evidence, quotable, embedder)]
+    told = [former for former in told if not any(_replaces(other, former) for other in told)]
     told.sort(key=lambda candidate: -candidate.strength)
-    said: list[_Candidate] = []
+    said: list[str] = []
     for candidate in told:
         weak = candidate.strength < CLOSE * told[0].strength or relevance.logistic(candidate.strength) < threshold
         if weak or len(said) == MOST:
             return
-        if not any(_alike(candidate.text, other.text) or _replaces(other, candidate) for other in said):
-            said.append(candidate)
+        if not any(_alike(candidate.text, other) for other in said):
+            said.append(candidate.text)
             quotes = (candidate.text,) if candidate.text in candidate.found.quote else ()
             yield Claim(text=candidate.text, cites=(candidate.found.id,), quotes=quotes)
 
@@ -188,8 +189,10 @@ def _figure(question: str, text: str) -> float:
 
 
 def _replaces(candidate: _Candidate, other: _Candidate) -> bool:
-    """Whether a candidate is of the item by which, as its evidence says, the other one's is superseded."""
-    return any(hint == f"superseded by {candidate.found.ref}" for hint in other.found.hints)
+    """Whether a candidate is of the item by which, as its evidence says, the other one is superseded: all of an item,
+    of a passage the sentence that is named."""
+    by = f"superseded by {candidate.found.ref}"
+    return any(hint == by or (hint.endswith(by) and other.text in hint) for hint in other.found.hints)
 
 
 def _alike(text: str, other: str) -> bool:
