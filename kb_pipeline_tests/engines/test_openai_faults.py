@@ -86,6 +86,20 @@ def test_a_deadly_fault_ends_the_run(endpoint: FakeEndpoint, tmp_path: Path, nam
     assert {FAULTY, SOUND} <= set(Cli(root).active())
 
 
+def test_a_writer_that_never_answers_holds_no_build(tmp_path: Path) -> None:
+    """Pages state their items in their own words, the index goes live, and the next build asks for them again."""
+    root = base_of(tmp_path / "base", ONE)
+    with serve(["kb_pipeline_tests.honest:honest"]) as stuck, opened(root, **environ(stuck)) as base:
+        stuck.fault("hang", match="You write one page of a wiki", times=1000, seconds=30)
+        compile_all(base)
+        assert base.status().live
+        assert base.stale().stages["wiki"] == "what could not be made waits"
+    assert FAULTY in "".join(path.read_text() for path in (root / "kb/wiki").rglob("*.md"))
+    with serve(["kb_pipeline_tests.honest:honest"]) as other, opened(root, **environ(other)) as base:
+        compile_all(base)
+        assert not base.stale()
+
+
 @pytest.mark.parametrize("name", ["wrong_schema", "prose", "empty_text"])
 def test_a_fault_that_stays_is_quarantined(endpoint: FakeEndpoint, tmp_path: Path, name: str) -> None:
     """A model that never gives the shape is repaired once; then its chunk is quarantined, its words kept for a look."""
