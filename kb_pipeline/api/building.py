@@ -117,7 +117,7 @@ class Building(Session):
         they passed."""
         rows = CHECKS if stage is None else checks_of(stage)
         if not rows:
-            known = ", ".join(row.stage for row in CHECKS)
+            known = ", ".join(dict.fromkeys((*(row.stage for row in CHECKS), "ghosts")))
             raise NotFound(f"there is no check of '{stage}'.", where="kb check", cure=f"Known stages: {known}.")
         run = self._run(full=full)
         return [check(run, row, source) for row in rows]

@@ -13,7 +13,7 @@ from kb_pipeline.api.session import Session
 from kb_pipeline.errors import KbError, NotFound
 from kb_pipeline.records import UNCLASSIFIED, Conflict, HumanDecision, Item, Review
 from kb_pipeline.records.curation import Action
-from kb_pipeline.rules import people
+from kb_pipeline.rules import ids, people
 from kb_pipeline.rules.edits import FIELDS, settled
 from kb_pipeline.store.people import decisions, keep, rewrite
 
@@ -158,11 +158,21 @@ def _of_pair(standing: Standing, name: str, action: str, parts: list[str]) -> di
     _known(action, OF_PAIRS, name)
     first, second = map(standing.resolved, parts)
     if first == second:
-        raise _usage("both names lead to one item.", name, "They are merged already.")
+        return _apart(standing, name, action, parts)
     if action == "retire":
         return {"action": action, "items": (second,), "left": standing.drafts(second)}
     left, right = standing.drafts(first), standing.drafts(second)
     return {"action": action, "items": (first, second), "left": left, "right": right}
+
+
+def _apart(standing: Standing, name: str, action: str, parts: list[str]) -> dict[str, Any]:
+    """Two names of one item that are to be two again: the draft that gave each its id on either side."""
+    whole = standing.drafts(standing.resolved(parts[0]))
+    sides = [tuple(draft for draft in whole if ids.item_id(draft) == part) for part in parts]
+    if action != "keep" or parts[0] == parts[1] or not all(sides):
+        cure = "They are merged already. `keep` parts what was merged: name the id of each, as `kb show` does."
+        raise _usage("both names lead to one item.", name, cure)
+    return {"action": action, "items": tuple(parts), "left": sides[0], "right": sides[1]}
 
 
 def _known(action: str, actions: tuple[Action, ...], name: str) -> None:

@@ -6,6 +6,7 @@ Owns which of these are still open, their names and the actions that settle them
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Any, cast
 
 from kb_pipeline.errors import NotFound, StoreError
@@ -22,7 +23,7 @@ from kb_pipeline.records import (
 )
 from kb_pipeline.records.curation import Action, ReviewKind
 from kb_pipeline.rules import conflicts as rules
-from kb_pipeline.rules import people
+from kb_pipeline.rules import ids, people
 from kb_pipeline.rules.decisions import score
 from kb_pipeline.runner import Run
 from kb_pipeline.store.people import decisions
@@ -86,10 +87,13 @@ class Standing:
             return None
 
     def resolved(self, name: str) -> str:
-        """The id of the cluster that ``name``, an id or an alias, leads to. Raises ``NotFound``."""
+        """The id of the cluster that ``name``, an id, an alias or the id that one of its drafts would have alone, leads
+        to. Raises ``NotFound``."""
         if name in self.clusters:
             return name
-        found = next((c.id for c in self.clusters.values() if name in c.aliases), None)
+        named = (c.id for c in self.clusters.values() if name in c.aliases)
+        stated = (c.id for c in self.clusters.values() if any(ids.item_id(o.draft) == name for o in c.occurrences))
+        found = next(chain(named, stated), None)
         if found is None:
             raise NotFound(f"there is no item '{name}'.", where="kb/items", cure="Find one with `kb search`.")
         return found

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from kb_pipeline.errors import KbError, NotFound
+from kb_pipeline.records import ItemView
+from kb_pipeline.rules import ids
 from kb_pipeline_tests.driving import Cli, compile_all, new_root, opened
 
 ALPHA = "# Alpha\n\nThe alpha cache holds 16 blocks.\n\nThe alpha server accepts 512 connections at once.\n"
@@ -105,6 +107,24 @@ def test_a_decision_survives_every_build_and_ends_with_its_undoing(root: Path, a
     }
     with opened(root) as base:
         assert len(base.conflicts()) == 1
+
+
+def test_a_person_parts_what_the_machine_merged(root: Path) -> None:
+    """Both ids are named, and two items they are in every later build."""
+    (root / "notes/gamma.md").write_text("# Gamma\n\nAt once the alpha server accepts 512 connections.\n")
+    build(root)
+    (merged,) = (item for item in active(root).values() if "512" in item["statement"])
+    with opened(root) as base:
+        shown = base.show(merged["id"])
+        assert isinstance(shown, ItemView)
+        (decision,) = (d for d in shown.decisions if d.decision == "merge")
+        (other,) = {ids.item_id(draft) for draft in (decision.a, decision.b)} - {merged["id"]}
+        with pytest.raises(KbError, match="`keep` parts"):
+            base.decide(f"pair:{merged['id']}:{other}", "merge", "one fact")
+        base.decide(f"pair:{merged['id']}:{other}", "keep", "not the same")
+    rebuilt(root)
+    parted = [item for item in active(root).values() if "512" in item["statement"]]
+    assert {(item["id"], len(item["sources"])) for item in parted} == {(merged["id"], 1), (other, 1)}
 
 
 def test_a_decision_follows_the_words_not_the_place(root: Path) -> None:

@@ -10,6 +10,7 @@ from kb_pipeline.records import (
     Passage,
     SearchResult,
 )
+from kb_pipeline.rules.ids import item_id
 
 
 def hits(found: SearchResult) -> None:
@@ -84,7 +85,9 @@ def _item(found: ItemView) -> None:
         OUT.print("\nnear it")
         table(["id", "category", "statement"], [[b.id, b.category, b.statement] for b in found.neighbours])
     for decision in found.decisions:
-        OUT.print(Text(f"{decision.decision} by {decision.by}: {decision.reason}", style="dim"))
+        pair = f"pair:{item_id(decision.a)}:{item_id(decision.b)}"
+        parting = f" (two facts? kb review {pair} keep)" if decision.decision == "merge" else ""
+        OUT.print(Text(f"{decision.decision} by {decision.by}: {decision.reason}{parting}", style="dim"))
 
 
 def _passage(passage: Passage) -> None:
