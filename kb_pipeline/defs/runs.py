@@ -38,11 +38,14 @@ def holds_up(record: RunRecord) -> bool:
     return not slow and run.job_name != reread.name
 
 
-def refused(instance: DagsterInstance, signature: str) -> bool:
+def refused(instance: DagsterInstance, signature: str, *, waits: bool = False) -> bool:
     """Whether exactly this was asked before and failed: the last run by its own fault or a person's hand, or the last
-    few by the death of their process."""
+    few by the death of their process. What ``waits`` for somebody outside is still not there, however the run ended.
+    """
     asked = RunsFilter(tags={ASKS: signature}, created_after=datetime.now(UTC) - MEMORY)
     last = instance.get_runs(asked, limit=DEATHS)
+    if waits and last:
+        return True
     if not last or last[0].status not in {DagsterRunStatus.FAILURE, DagsterRunStatus.CANCELED}:
         return False
     died = [run for run in last if run.status is DagsterRunStatus.FAILURE and run.tags.get(_REASON) != "STEP_FAILURE"]

@@ -95,7 +95,7 @@ class _Asking:
     def _compile_is_due(self, wanted: list[str]) -> bool:
         if any(map(holds_up, self._running)) or not self._stale.stages or not set(wanted) <= set(self._synced):
             return False
-        return not refused(self._instance, signature(self._stale, "compile"))
+        return not refused(self._instance, signature(self._stale, "compile"), waits=self._stale.waits)
 
     def _request(self, job: str, what: str, **target: Any) -> dg.RunRequest:
         self._seq += 1

@@ -13,6 +13,8 @@ from kb_pipeline.settings import refresh_due
 from kb_pipeline.sources import kinds
 from kb_pipeline.stages import PER_SOURCE, PIPELINE, WHOLE
 
+_WAITS = "what could not be made waits"
+
 
 @dataclass(frozen=True)
 class Stale:
@@ -30,6 +32,11 @@ class Stale:
 
     def __bool__(self) -> bool:
         return bool(self.sources or self.stages)
+
+    @property
+    def waits(self) -> bool:
+        """Whether the first stale stage is so for nothing but what it could not make for want of somebody outside."""
+        return next(iter(self.stages.values()), "") == _WAITS
 
 
 def stale(run: Run, only: frozenset[str] = frozenset(), *, refetch: bool = False) -> Stale:
@@ -164,7 +171,7 @@ def _stage(run: Run, name: str) -> str | None:
     if stamp.get("upstream") != run.upstream(stage):
         return "what it reads changed"
     if stamp.get("late"):
-        return "what could not be made waits"
+        return _WAITS
     if name == WHOLE[0] and pending(run):
         return "item files were added, moved or removed by hand"
     if stage.artefact:
