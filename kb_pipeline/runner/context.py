@@ -28,7 +28,7 @@ class Stamp(TypedDict, total=False):
 
     ``version`` is the data version; ``manifest`` size and mtime of the manifest then, so that an unchanged one is not
     read again. ``failed`` and ``failed_at`` tell of a source that could not be read, ``held`` counts its deletions that
-    wait for a person.
+    wait for a person. ``late`` are keys that the stage could not make.
     """
 
     recipe: str
@@ -40,6 +40,7 @@ class Stamp(TypedDict, total=False):
     failed: str
     failed_at: str
     held: int
+    late: list[str]
 
 
 @dataclass

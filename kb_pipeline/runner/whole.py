@@ -115,7 +115,7 @@ class _Pass:
                 "version": version,
                 "manifest": self.run.manifest_stat(name, None),
                 "at": self.run.now(),
-                **({"late": sorted(late)} if late else {}),
+                "late": sorted(late),
             },
         )
 
