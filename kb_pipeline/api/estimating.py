@@ -75,6 +75,9 @@ class _Counter:
                 self.counted.setdefault(ask.task, []).append((ask, tokens_of(ask, shape)))
             yield ModelError("not asked", code="invalid") if kept is None else kept
 
+    def kept(self, ask: Ask, shape: type[R]) -> R | ModelError | None:
+        return self.client.kept(ask, shape)
+
 
 class _Forecast(OpenAi):
     """The model's engine over a counter; what it cannot know yet, rules extract."""
