@@ -53,7 +53,7 @@ def page_of(script: Callable[[Ask], Any]) -> tuple[Written, ScriptedChat]:
     """What stands on the page that a model wrote by ``script``, and what it was asked."""
     chat = ScriptedChat(script)
     (page,) = write([MATERIAL], chat)
-    return settled(plainly(MATERIAL) if isinstance(page, ModelError) else page, MATERIAL, plainly), chat
+    return settled(page if isinstance(page, Written) else plainly(MATERIAL), MATERIAL, plainly), chat
 
 
 def reply(*sentences: tuple[str, list[int]]) -> dict[str, Any]:
