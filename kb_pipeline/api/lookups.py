@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import cast
+from weakref import WeakKeyDictionary
 
 from kb_pipeline.errors import StoreError
 from kb_pipeline.query import evidence
@@ -15,6 +16,7 @@ from kb_pipeline.records import Conflict, Document, Event, Evidence, Hit, Item, 
 from kb_pipeline.rules import relevance
 from kb_pipeline.runner import Run
 from kb_pipeline.stages.index import item_row
+from kb_pipeline.store.manifests import Manifest
 
 _HITS = 20
 _NEAR = 1.0  # of 10: what is less likely to answer says nothing of who knows
@@ -74,13 +76,18 @@ class Records:
 
     @cached_property
     def _superseded(self) -> tuple[Item, ...]:
-        """Items that newer ones replaced; of all items the manifest tells which are not active."""
-        found = []
-        for entry in self.run.kb.manifest("tags"):
-            if "cites" in entry.info:
-                with suppress(StoreError):  # a broken edit, which the build reports
-                    found.append(cast(Item, self.run.kb.read("tags", entry)[0]))
-        return tuple(item for item in found if item.status == "superseded")
+        """Items that newer ones replaced; of all items the manifest tells which are not active. Read once a manifest,
+        which never changes, not once a question."""
+        manifest = self.run.kb.manifest("tags")
+        known = _SUPERSEDED.get(manifest)
+        if known is None:
+            found = []
+            for entry in manifest:
+                if "cites" in entry.info:
+                    with suppress(StoreError):  # a broken edit, which the build reports
+                        found.append(cast(Item, self.run.kb.read("tags", entry)[0]))
+            known = _SUPERSEDED[manifest] = tuple(item for item in found if item.status == "superseded")
+        return known
 
     def _search(self, call: ToolCall, desk: Desk) -> Iterator[Evidence]:
         """Items and passages, and behind them what of old these replaced: who asks for a former value finds it."""
@@ -187,4 +194,5 @@ def _in_scope(doc_id: str, scope: Scope) -> bool:
     return named and (not scope.sources or doc_id.partition("/")[0] in scope.sources)
 
 
+_SUPERSEDED: WeakKeyDictionary[Manifest, tuple[Item, ...]] = WeakKeyDictionary()
 _WORDS = {"born": "added", "merged": "merged with another", "sources": "given other sources", "returned": "added again"}
