@@ -1,13 +1,15 @@
-"""How a step ends: at once where the error says its cure or a person stops it, retried where it may pass by itself."""
+"""How a step ends, at once or after retries where it may pass by itself, and what is asked again once it did."""
 
 import dagster as dg
 import pytest
-from dagster import DagsterInstance
+from dagster import DagsterInstance, DagsterRunStatus
 
 from kb_pipeline.defs import failing
 from kb_pipeline.defs.failing import told
 from kb_pipeline.defs.run_tags import PROCESS
 from kb_pipeline.errors import KbError
+from kb_pipeline_tests.defs.ticking import Daemon
+from kb_pipeline_tests.driving import opened, write
 
 
 @pytest.fixture(autouse=True)
@@ -61,3 +63,17 @@ def test_an_interrupt_is_an_interrupt(instance: DagsterInstance) -> None:
     run = instance.get_run_by_id(result.run_id)
     assert run
     assert (ran, run.tags["dagster/failure_reason"]) == (1, "UNEXPECTED_TERMINATION")
+
+
+def test_what_waits_for_somebody_outside_is_asked_for_once(daemon: Daemon) -> None:
+    """Pages whose writer does not answer are tried once more, then after a change or a day, not at every look."""
+    daemon.settle()
+    with opened(daemon.root) as base:
+        stamps = base.kb.state("stamps")
+        base.kb.keep_state("stamps", {**stamps, "wiki": {**stamps["wiki"], "late": ["pg_1"]}})
+    (request,) = daemon.look()
+    job = daemon.defs.resolve_job_def(str(request.job_name))
+    daemon.instance.create_run_for_job(job, tags=dict(request.tags), status=DagsterRunStatus.SUCCESS)
+    assert daemon.look() == []
+    write(daemon.root, {"notes/new.md": "# Eviction\n\nBlocks are evicted in order of last use.\n"})
+    assert daemon.settle() == ["notes", "compile"]

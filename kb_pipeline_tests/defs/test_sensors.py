@@ -248,20 +248,6 @@ def test_a_failure_is_no_answer_for_ever(daemon: Daemon, monkeypatch: pytest.Mon
     assert daemon.settle() == ["compile"]
 
 
-def test_what_waits_for_somebody_outside_is_asked_for_once(daemon: Daemon) -> None:
-    """Pages whose writer does not answer are tried once more, then after a change or a day, not at every look."""
-    daemon.settle()
-    with opened(daemon.root) as base:
-        stamps = base.kb.state("stamps")
-        base.kb.keep_state("stamps", {**stamps, "wiki": {**stamps["wiki"], "late": ["pg_1"]}})
-    (request,) = daemon.look()
-    job = daemon.defs.resolve_job_def(str(request.job_name))
-    daemon.instance.create_run_for_job(job, tags=dict(request.tags), status=DagsterRunStatus.SUCCESS)
-    assert daemon.look() == []
-    write(daemon.root, {"notes/new.md": "# Eviction\n\nBlocks are evicted in order of last use.\n"})
-    assert daemon.settle() == ["notes", "compile"]
-
-
 def test_what_died_is_tried_again_but_not_for_ever(daemon: Daemon) -> None:
     """A run that was killed says nothing of its inputs; a few that died on the same ones do."""
     daemon.tick()
