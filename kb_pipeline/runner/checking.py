@@ -14,7 +14,7 @@ from kb_pipeline.runner.context import Run
 from kb_pipeline.runner.upstream import Upstream, changed, saw
 from kb_pipeline.stages import WHOLE
 
-_FAILING = "failing"  # the state that maps a stage to the version on which its blocking check failed
+_FAILING = "failing"  # the state that maps a blocking check to the version of its stage on which it failed
 
 
 def check(run: Run, row: Check, source: str | None = None) -> Finding:
@@ -26,22 +26,22 @@ def check(run: Run, row: Check, source: str | None = None) -> Finding:
         if found.ok and (source or row.stage in WHOLE):
             saw(run, look.name, look.inputs, look.recipe, "")
         if row.blocking and row.stage in WHOLE:
-            _remember(run, row.stage, found)
+            _remember(run, row, found)
     return found
 
 
 def held(run: Run) -> dict[str, str]:
-    """Whole stages whose blocking check fails on what they made last, each with what it found."""
+    """Whole stages of which a blocking check fails on what they made last, each with what it found."""
     failing = run.kb.state(_FAILING) or {}
-    rows = [row for row in CHECKS if row.stage in failing and failing[row.stage] == run.version(row.stage)]
+    rows = [row for row in CHECKS if row.name in failing and failing[row.name] == run.version(row.stage)]
     findings = [_Look(run, row, None).found() for row in rows]
     return {found.stage: found.message for found in findings if not found.ok}
 
 
-def _remember(run: Run, stage: str, found: Finding) -> None:
+def _remember(run: Run, row: Check, found: Finding) -> None:
     known: dict[str, str | None] = run.kb.state(_FAILING) or {}
-    others = {name: version for name, version in known.items() if name != stage}
-    failing = others if found.ok else {**others, stage: run.version(stage)}
+    others = {name: version for name, version in known.items() if name != row.name}
+    failing = others if found.ok else {**others, row.name: run.version(row.stage)}
     if failing != known:
         run.kb.keep_state(_FAILING, failing)
 

@@ -80,8 +80,8 @@ def test_a_text_that_was_tampered_with_is_found_and_made_anew(cli: Cli) -> None:
     """A quote that lost its place fails the check by name; a full build restores the text."""
     path = cli.root / "kb/normalized/notes/cache.md.md"
     path.write_text("x" + path.read_text())
-    findings = {f["stage"]: f for f in cli.json("check", code=1)}
-    assert "notes/cache.md" in str(findings["tags"]["offenders"])
+    findings = {f["check"]: f for f in cli.json("check", code=1)}
+    assert "notes/cache.md" in str(findings["items_are_proven"]["offenders"])
     cli.build("--full")
     assert all(f["ok"] for f in cli.json("check"))
 
