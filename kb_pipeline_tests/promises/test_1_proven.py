@@ -83,7 +83,7 @@ def test_a_text_that_was_tampered_with_is_found_and_made_anew(cli: Cli) -> None:
     findings = {f["check"]: f for f in cli.json("check", code=1)}
     assert "notes/cache.md" in str(findings["items_are_proven"]["offenders"])
     cli.build("--full")
-    assert all(f["ok"] for f in cli.json("check"))
+    assert [f for f in cli.json("check") if f["blocking"] and not f["ok"]] == []
 
 
 class LyingEngine(Extractive):
