@@ -1,9 +1,10 @@
 """The served knowledge base under load: readers during rebuilds, an agent's search, two tokens apart, odd requests.
 
-Run ``python -m kb_pipeline_tests.benchmarks.bench_serve [rebuilds] [agent] [apart] [odd]``: all four by default, about
-eight minutes. Traffic goes to servers of its own on loopback. The model that embeds is the real one.
+Run ``python -m kb_pipeline_tests.benchmarks.bench_serve [rebuilds] [agent] [apart] [odd] [--root DIR]``: all four by
+default, about eight minutes. Traffic goes to servers of its own on loopback. The model that embeds is the real one.
 """
 
+import argparse
 import asyncio
 import json
 import platform
@@ -11,12 +12,11 @@ import re
 import shutil
 import statistics
 import subprocess
-import sys
 import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import httpx2
@@ -34,6 +34,7 @@ from kb_pipeline_tests.project import ROOT
 SECONDS, CLIENTS, AGENT, APART, EXAMPLES = 60, 8, 300, 5_000, 150
 SAMPLE = ("examples", "sources.yaml", "taxonomy.yaml", "dagster.yaml", "workspace.yaml")
 REAL = {"KB_EMBEDDER": "minilm"}
+NOTE = "select min(uri) from rows where kind = 'chunk' and uri like '%.md'"
 
 
 @contextmanager
@@ -57,7 +58,8 @@ def rebuilds(cli: Cli) -> None:
     faults: list[str] = []
 
     def build() -> None:
-        note = cli.root / "examples/notes/paged-attention.md"
+        ((first,),) = (row.values() for row in cli.json("sql", NOTE))  # one row of one column
+        note = cli.root / first
         text = note.read_text()
         while not stop.is_set():
             note.write_text(f"{text}\nEdition {len(built)} of this note counts {len(built) + 100} pages.\n")
@@ -140,10 +142,14 @@ def odd() -> None:
 
 def main() -> None:
     """Print the figures that were asked for."""
-    wanted = sys.argv[1:] or ["rebuilds", "agent", "apart", "odd"]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("wanted", nargs="*", default=["rebuilds", "agent", "apart", "odd"])
+    parser.add_argument("--root", type=Path, help="a knowledge base to serve in place of the sample; it is edited")
+    chosen = parser.parse_args()
+    wanted = chosen.wanted
     print(f"{platform.platform()}, Python {platform.python_version()}")
     if {"rebuilds", "agent"} & set(wanted):
-        with sample() as cli:
+        with nullcontext(Cli(chosen.root.absolute(), **REAL)) if chosen.root else sample() as cli:
             for run in (rebuilds, agent):
                 if run.__name__ in wanted:
                     run(cli)
