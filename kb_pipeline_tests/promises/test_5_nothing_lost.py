@@ -86,8 +86,10 @@ def test_a_broken_edit_is_named_and_its_last_version_serves(cli: Cli) -> None:
     report = cli.build()
     assert any(path.stem in warning for warning in report["warnings"])
     assert cli.hits("page evicted without a read")[0]["id"] == path.stem
-    shown = cli.run("show", path.stem, code=1)
-    assert path.name in shown.stderr
+    shown = cli.run("show", path.stem).stdout
+    assert "A page is evicted after 20 minutes" in shown
+    assert path.name in shown
+    assert "Invalid JSON" in shown
     path.write_text(valid.replace("20 minutes", "20 whole minutes"))
     cli.build()
     assert "20 whole minutes" in cli.hits("page evicted without a read")[0]["text"]
