@@ -10,6 +10,7 @@ So a merge by rule needs every content word accounted for (``restating.same_word
 
 from kb_pipeline.records import Pair, Verdict
 from kb_pipeline.rules.guards import CONTRADICTING, one_thing
+from kb_pipeline.rules.numbers import versions
 from kb_pipeline.rules.order import Newer
 from kb_pipeline.rules.restating import converse, same_words
 from kb_pipeline.rules.synonyms import SYNONYMS
@@ -86,7 +87,14 @@ def _guarded(pair: Pair, newer: Newer | None, same_document: bool) -> Verdict:
     why = _GUARDS.get(pair.guard, pair.guard)
     if newer:
         return Verdict(decision="supersede", newer=newer.which, reason=f"{why}; {newer.reason}")
-    disagree = pair.guard in CONTRADICTING and one_thing(pair.a.statement, pair.b.statement)
+    about = pair.a.statement, pair.b.statement
+    disagree = pair.guard in CONTRADICTING and one_thing(*about) and not _each_of_its_version(*about, pair.guard)
     if not disagree or same_document:
         return Verdict(decision="keep_both", reason=why)
     return Verdict(decision="keep_both", reason=f"{why}; nothing tells which is newer", needs_review=True)
+
+
+def _each_of_its_version(a: str, b: str, guard: str) -> bool:
+    """Whether two statements tell of different versions of a thing, and differ in more than that."""
+    ours, theirs = set(versions(a)), set(versions(b))
+    return guard != "versions" and bool(ours and theirs) and ours.isdisjoint(theirs)

@@ -37,3 +37,15 @@ def test_a_guard_comes_before_equal_words() -> None:
 def test_what_rules_cannot_account_for_is_a_question() -> None:
     """A near pair with another word is left to a judge."""
     assert rule(pair("The drug reduced pain in men.", "The drug reduced pain in women."), None, False) is None
+
+
+def test_what_two_versions_are_each_said_to_do_is_no_conflict() -> None:
+    """Statements that name different versions of a thing may differ in more without denying each other."""
+    apart = ("Siskin v0.5 does not support an FP8 cache.", "Siskin v0.6 does not support an FP8 cache on the A100.")
+    verdict = rule(pair(*apart, guard="numbers"), None, same_document=False)
+    assert verdict is not None
+    assert (verdict.decision, verdict.needs_review) == ("keep_both", False)
+    one = ("Siskin v0.5 holds 16 tokens a block.", "Siskin v0.5 holds 32 tokens a block.")
+    verdict = rule(pair(*one, guard="numbers"), None, same_document=False)
+    assert verdict is not None
+    assert verdict.needs_review
