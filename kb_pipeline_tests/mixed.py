@@ -49,8 +49,8 @@ def requests(names: Sequence[str], seed: int = 7) -> Iterator[Request]:
             ("POST", "/api/ask", {"json": {"question": query}}),
             ("GET", "/answer", {"params": {"q": query}}),
             _call(chance.choice(TOOLS), query),
-            _call("get_item" if kind == "items" else "get_document", name),
-            _call(chance.choice(("list_sources", "list_projects")), ""),
+            _call("get_item" if kind == "items" else chance.choice(("get_document", "get_page")), name),
+            _call(chance.choice(("list_sources", "list_projects", "list_pages")), ""),
         )
 
 
@@ -61,6 +61,7 @@ def _call(tool: str, value: str) -> Request:
         "verify_quote": "quote",
         "get_item": "id",
         "get_document": "id",
+        "get_page": "id",
     }
     given = {} if tool.startswith("list") else {names.get(tool, "query"): value}
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": given}}

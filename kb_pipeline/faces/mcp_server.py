@@ -25,6 +25,8 @@ from kb_pipeline.records import (
     Answer,
     DocumentPart,
     ItemView,
+    Pages,
+    PageView,
     Projects,
     Scope,
     SearchResult,
@@ -119,6 +121,22 @@ class Tools:
         """A document's text from a character on, with the items that it proves; says where it goes on."""
         return self._admit(ctx).document_part(id, start, limit)
 
+    def list_pages(
+        self,
+        ctx: Context,
+        category: Annotated[str | None, Field(max_length=200, description="Only the pages of this category.")] = None,
+    ) -> Pages:
+        """The pages of the wiki: title, path, what each is about, and the names and figures that stand on it."""
+        return Pages(pages=tuple(self._admit(ctx).pages(category)))
+
+    def get_page(
+        self,
+        ctx: Context,
+        id: Annotated[str, Field(min_length=1, max_length=1000, description="Its id, path, title or alias.")],  # noqa: A002
+    ) -> PageView:
+        """A page of the wiki as Markdown, each sentence with the footnotes of its quotes."""
+        return self._admit(ctx).page(id)
+
     def verify_quote(
         self,
         ctx: Context,
@@ -167,6 +185,8 @@ class Tools:
             self.search,
             self.get_item,
             self.get_document,
+            self.list_pages,
+            self.get_page,
             self.verify_quote,
             self.list_sources,
             self.list_projects,

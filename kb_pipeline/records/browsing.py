@@ -7,6 +7,7 @@ from pydantic import Field
 from kb_pipeline.records.documents import Project
 from kb_pipeline.records.record import Record
 from kb_pipeline.records.views import Brief, SourceStatus
+from kb_pipeline.records.wiki import PageBrief
 
 
 class SourceView(Record):
@@ -91,6 +92,12 @@ class Projects(Record):
     """All projects that may be seen."""
 
     projects: tuple[Project, ...]
+
+
+class Pages(Record):
+    """All pages of the wiki that may be seen, by title."""
+
+    pages: tuple[PageBrief, ...]
 
 
 class Deposited(Record):

@@ -18,8 +18,8 @@ from mcp.shared.exceptions import MCPError
 from kb_pipeline_tests.driving import Cli, opened
 from kb_pipeline_tests.two_projects import HASHED, serving
 
-TOOLS = ["ask", "search", "get_item", "get_document", "verify_quote", "list_sources", "list_projects"]
-TOOLS += ["recent_changes", "who_knows", "conflicts"]
+TOOLS = ["ask", "search", "get_item", "get_document", "list_pages", "get_page", "verify_quote"]
+TOOLS += ["list_sources", "list_projects", "recent_changes", "who_knows", "conflicts"]
 Connect = Callable[[], Any]
 
 
@@ -61,6 +61,8 @@ async def everything(client: Client) -> None:
     assert item["passages"][0]["proven"]
     part = await call("get_document", id="blue/boat.md", start=2, limit=10)
     assert (part["text"], part["end"]) == ("Azure boat", 12)
+    about = next(p for p in (await call("list_pages"))["pages"] if "blue/boat.md" in p["docs"])
+    assert "12 sailors" in (await call("get_page", id=about["id"]))["text"]
     assert (await call("verify_quote", quote="carries 12 sailors"))["verbatim"]
     assert not (await call("verify_quote", quote="carries 13 sailors"))["verbatim"]
     assert len((await call("list_sources"))["sources"]) == 3
