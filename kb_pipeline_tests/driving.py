@@ -115,3 +115,12 @@ def compile_all(base: KnowledgeBase, *, full: bool = False) -> tuple[list[StageR
         for stage in base.stale(full=full).stages:
             base.build_stage(stage, full=full)
     return reports, first
+
+
+def built(root: Path, *, full: bool = False) -> list[str]:
+    """Build, require that every blocking check passes and nothing is left to do; the warnings."""
+    with opened(root) as base:
+        reports, _ = compile_all(base, full=full)
+        assert [finding for finding in base.check() if finding.blocking and not finding.ok] == []
+        assert not base.stale()
+    return [warning for report in reports for warning in report.warnings]

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import cast
 
 from kb_pipeline import __version__
 from kb_pipeline.api.lookups import Records
 from kb_pipeline.api.remembering import Remembering
+from kb_pipeline.api.reviewing import Standing
 from kb_pipeline.query.answering import Inquiry, answer
 from kb_pipeline.records import Answer, Briefing, Conflict, Record, Scope, SourceCard, Way
 from kb_pipeline.rules import ids
@@ -99,8 +99,7 @@ class Answering(Remembering):
         return Briefing(today=self.world.clock.now().date().isoformat(), project=project, sources=cards)
 
     def _in_conflict(self) -> list[Conflict]:
-        entry = self.kb.manifest("dedup").get("conflicts")
-        return list(cast(tuple[Conflict, ...], self.kb.read("dedup", entry))) if entry else []
+        return list(Standing(self._run()).conflicts)
 
 
 def _retell(known: Answer, tell: Tell) -> None:

@@ -1,15 +1,12 @@
-"""What an editor may do through a served face: see what waits, decide, edit. Decides nothing itself.
+"""What an editor may do through a served face: see what waits, decide. Decides nothing itself.
 
 One who sees some projects alone curates what they alone prove: what another project rests on too is not his to change.
 """
 
-from collections.abc import Mapping
-from typing import Any
-
 from kb_pipeline.api.access import Forbidden
 from kb_pipeline.api.visiting import Visitor
 from kb_pipeline.errors import NotFound
-from kb_pipeline.records import Conflict, Event, HumanDecision, Item, ItemView, Review
+from kb_pipeline.records import Conflict, Event, HumanDecision, ItemView, Review
 from kb_pipeline.rules import visibility
 
 
@@ -41,13 +38,6 @@ def decide(visitor: Visitor, name: str, action: str, reason: str) -> HumanDecisi
         for brief in waiting[name].items if waiting[name].kind != "page" else ():
             _own(visitor, brief.id)
     return visitor.seen.decide(name, action, reason, visitor.principal.name)
-
-
-def edit(visitor: Visitor, item_id: str, fields: Mapping[str, Any]) -> Item:
-    """Change fields of an item that is his. Raises as ``KnowledgeBase.edit``, ``Forbidden`` for what is not."""
-    visitor.require("editor")
-    _own(visitor, item_id)
-    return visitor.base.edit(item_id, fields)
 
 
 def history(visitor: Visitor, item_id: str) -> list[Event]:

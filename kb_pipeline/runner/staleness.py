@@ -122,11 +122,6 @@ def _partitions(run: Run, source: Source) -> str | None:
     return None
 
 
-def stale_stages(run: Run) -> dict[str, str]:
-    """Whole stages that must run given what is on disk, and all below them, each with its reason."""
-    return _below(run, held(run))
-
-
 def _below(run: Run, holding: Mapping[str, str]) -> dict[str, str]:
     found: dict[str, str] = {}
     stopped: set[str] = set()

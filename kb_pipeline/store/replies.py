@@ -6,10 +6,9 @@ What was paid once is replayed, on this machine and on every clone. A reply is o
 
 import json
 import re
-from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from kb_pipeline.store.files import read_bytes, remove, replace
+from kb_pipeline.store.files import read_bytes, replace
 
 _KEY = re.compile(r"[0-9a-f]{8,64}")
 
@@ -32,20 +31,6 @@ class Replies:
     def put(self, key: str, reply: str) -> None:
         """Keep a reply, a JSON object, on disk before this returns. Raises ``StoreError`` where it cannot."""
         replace(self._path(key), reply.encode() + b"\n")
-
-    def keys(self) -> Iterator[str]:
-        """Every key that has a file, sorted."""
-        for path in sorted(self._folder.glob("??/*.json")):
-            if _KEY.fullmatch(key := path.parent.name + path.stem):
-                yield key
-
-    def unused(self, keys: Collection[str]) -> list[str]:
-        """The kept keys that are not among ``keys``."""
-        return [key for key in self.keys() if key not in keys]
-
-    def drop(self, keys: Collection[str]) -> int:
-        """Remove the replies under ``keys``; how many there were."""
-        return remove([self._path(key) for key in keys], self._folder)
 
     def _path(self, key: str) -> Path:
         if not _KEY.fullmatch(key):

@@ -10,7 +10,7 @@ import pytest
 from kb_pipeline.errors import KbError, NotFound
 from kb_pipeline.records import ItemView
 from kb_pipeline.rules import ids
-from kb_pipeline_tests.driving import Cli, compile_all, new_root, opened
+from kb_pipeline_tests.driving import Cli, built, compile_all, new_root, opened
 
 ALPHA = "# Alpha\n\nThe alpha cache holds 16 blocks.\n\nThe alpha server accepts 512 connections at once.\n"
 BETA = "# Beta\n\nThe alpha cache holds 32 blocks.\n\nBeta weighs 7 kg.\n"
@@ -26,7 +26,7 @@ tags: {}
 def pristine(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = new_root(tmp_path_factory.mktemp("pristine") / "kb", {"notes/alpha.md": ALPHA, "notes/beta.md": BETA})
     (root / "taxonomy.yaml").write_text(TAXONOMY)
-    build(root)
+    built(root)
     return root
 
 
@@ -35,21 +35,12 @@ def root(pristine: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(pristine, tmp_path / "kb"))
 
 
-def build(root: Path, *, full: bool = False) -> list[str]:
-    """Build, require that every blocking check passes and nothing is left to do; the warnings."""
-    with opened(root) as base:
-        reports, _ = compile_all(base, full=full)
-        assert [finding for finding in base.check() if finding.blocking and not finding.ok] == []
-        assert not base.stale()
-    return [warning for report in reports for warning in report.warnings]
-
-
 def rebuilt(root: Path) -> None:
     """A build, one after the cache was lost, and one of everything: what a person decided must survive all."""
-    build(root)
+    built(root)
     shutil.rmtree(root / "kb/cache")
-    build(root)
-    build(root, full=True)
+    built(root)
+    built(root, full=True)
 
 
 def active(root: Path) -> dict[str, dict[str, Any]]:
@@ -99,7 +90,7 @@ def test_a_decision_survives_every_build_and_ends_with_its_undoing(root: Path, a
         assert base.conflicts() == []
         assert not [r for r in base.reviews() if r.kind in {"conflict", "pair"}]
         assert base.undo().who == "ada"
-    build(root)
+    built(root)
     after = active(root)
     assert {(k, i["id"], i["created_at"]) for k, i in after.items()} == {
         (k, i["id"], i["created_at"] if action != "merge" or i["id"] in found else after[k]["created_at"])
@@ -112,7 +103,7 @@ def test_a_decision_survives_every_build_and_ends_with_its_undoing(root: Path, a
 def test_a_person_parts_what_the_machine_merged(root: Path) -> None:
     """Both ids are named, and two items they are in every later build."""
     (root / "notes/gamma.md").write_text("# Gamma\n\nAt once the alpha server accepts 512 connections.\n")
-    build(root)
+    built(root)
     (merged,) = (item for item in active(root).values() if "512" in item["statement"])
     with opened(root) as base:
         shown = base.show(merged["id"])
@@ -133,7 +124,7 @@ def test_a_decision_follows_the_words_not_the_place(root: Path) -> None:
     with opened(root) as base:
         base.decide(f"pair:{first}:{second}", "merge", "a typing mistake")
     (root / "notes/alpha.md").rename(root / "notes/moved.md")
-    build(root)
+    built(root)
     (item,) = (i for i in active(root).values() if "cache holds" in i["statement"])
     assert {s["doc_id"] for s in item["sources"]} == {"notes/moved.md", "notes/beta.md"}
 
@@ -190,7 +181,7 @@ def test_a_decision_that_cannot_be_read_is_named(root: Path) -> None:
             with pytest.raises(KbError, match=r"dedup/human\.jsonl: action: .*'merge', 'keep'"):
                 act()
     path.write_text(line)
-    build(root)
+    built(root)
 
 
 def test_a_status_by_hand_holds_until_it_is_taken_back(root: Path) -> None:
@@ -214,7 +205,7 @@ def test_what_is_superseded_is_in_force_again_by_hand(root: Path) -> None:
     old, new = named(root, SIXTEEN), named(root, THIRTY_TWO)
     with opened(root) as base:
         base.decide(f"pair:{new}:{old}", "supersede", "the newer one")
-    build(root)
+    built(root)
     with opened(root) as base:
         base.edit(old, {"status": "active"})
     rebuilt(root)
@@ -245,13 +236,13 @@ def test_words_that_leave_with_their_document_are_named_once(root: Path) -> None
     key = named(root, "Beta weighs 7 kg.")
     with opened(root) as base:
         base.edit(key, {"statement": "Beta weighs 7 kg in all.", "tags": ["weight"]})
-    assert [w for w in build(root) if "edited by hand" in w] == [f"tags: {key} was edited by hand; the edit is kept."]
+    assert [w for w in built(root) if "edited by hand" in w] == [f"tags: {key} was edited by hand; the edit is kept."]
     (root / "notes/beta.md").write_text(BETA.replace("weighs 7 kg", "weighs only 7 kg"))
-    (told,) = (warning for warning in build(root) if key in warning)
+    (told,) = (warning for warning in built(root) if key in warning)
     assert "(statement, tags) is kept, and served no longer" in told
     with opened(root) as base:
         assert [event.kind for event in base.history(key)] == ["born", "edited", "retired"]
-    assert not [warning for warning in build(root, full=True) if key in warning]
+    assert not [warning for warning in built(root, full=True) if key in warning]
 
 
 def test_a_clash_is_shown_and_settled_either_way(root: Path) -> None:
@@ -260,9 +251,9 @@ def test_a_clash_is_shown_and_settled_either_way(root: Path) -> None:
     key = named(root, "Beta weighs 7 kg.")
     with opened(root) as base:
         base.edit(key, {"primary_category": "Caches"})
-    build(root)
+    built(root)
     (root / "taxonomy.yaml").write_text(TAXONOMY.replace("[limit]", "[limit, beta, weighs]"))
-    build(root)
+    built(root)
     name = f"item:{key}:edit:primary_category"
     for action, category in (("mine", "Caches"), ("machine", "Limits")):
         with opened(root) as base:

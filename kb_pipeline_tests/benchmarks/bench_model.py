@@ -145,9 +145,8 @@ def soak(chunks: int, concurrency: int, folder: Path) -> Soak:
 
 def kept_texts(folder: Path) -> Iterator[str]:
     """The beginning of each text whose reply is kept."""
-    replies = Replies(folder / "replies")
-    for key in replies.keys():  # noqa: SIM118 - no mapping
-        yield json.loads(replies.get(key) or "{}")["reply"]["text"][:11]
+    for path in sorted((folder / "replies").glob("??/*.json")):
+        yield json.loads(path.read_text())["reply"]["text"][:11]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

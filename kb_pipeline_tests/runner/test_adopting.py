@@ -9,7 +9,7 @@ import pytest
 
 from kb_pipeline.errors import NotFound
 from kb_pipeline.records import Scope
-from kb_pipeline_tests.driving import Cli, compile_all, new_root, opened, write
+from kb_pipeline_tests.driving import Cli, built, compile_all, new_root, opened, write
 
 ALPHA = "# Alpha\n\nThe alpha cache holds 16 blocks.\n\nThe alpha server accepts 512 connections at once.\n"
 BETA = "# Beta\n\nBeta weighs 7 kg.\n"
@@ -31,22 +31,13 @@ DECIDED = "We decided that every replica keeps two copies of its log."
 def pristine(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = new_root(tmp_path_factory.mktemp("pristine") / "kb", {"notes/alpha.md": ALPHA, "notes/beta.md": BETA})
     (root / "taxonomy.yaml").write_text(TAXONOMY)
-    build(root)
+    built(root)
     return root
 
 
 @pytest.fixture
 def root(pristine: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(pristine, tmp_path / "kb"))
-
-
-def build(root: Path, *, full: bool = False) -> list[str]:
-    """Build, require that every blocking check passes and nothing is left to do; the warnings."""
-    with opened(root) as base:
-        reports, _ = compile_all(base, full=full)
-        assert [finding for finding in base.check() if finding.blocking and not finding.ok] == []
-        assert not base.stale()
-    return [warning for report in reports for warning in report.warnings]
 
 
 def cloned(root: Path) -> Path:
@@ -59,14 +50,14 @@ def cloned(root: Path) -> Path:
 
 def through_everything(root: Path) -> Path:
     """A build, a full one, one without the cache, one of other recipes, and one of a clone, which is returned."""
-    build(root)
-    build(root, full=True)
+    built(root)
+    built(root, full=True)
     shutil.rmtree(root / "kb/cache")
-    build(root)
+    built(root)
     (root / "taxonomy.yaml").write_text(TAXONOMY.replace("[decided]", "[decided, agreed]"))
-    build(root)
+    built(root)
     there = cloned(root)
-    build(there)
+    built(there)
     return there
 
 
@@ -99,7 +90,7 @@ def test_a_deleted_file_hides_its_item_until_it_is_restored(root: Path) -> None:
     """On this machine and on every other, through every build; restored it is back under its id."""
     path = path_of(root, CACHE)
     path.unlink()
-    (warning,) = build(root)
+    (warning,) = built(root)
     assert f"kb restore {path.stem}" in warning
     there = through_everything(root)
     for place in (root, there):
@@ -108,7 +99,7 @@ def test_a_deleted_file_hides_its_item_until_it_is_restored(root: Path) -> None:
         assert not list((place / "kb/items").glob(f"*/{path.stem}.json"))
     with opened(root) as base:
         base.restore(path.stem)
-    build(root)
+    built(root)
     assert item(root, CACHE)["id"] == path.stem
     assert served(root, "alpha cache blocks")[0] == CACHE
 
@@ -116,11 +107,11 @@ def test_a_deleted_file_hides_its_item_until_it_is_restored(root: Path) -> None:
 def test_what_is_hidden_stays_so_when_another_document_states_it(root: Path) -> None:
     """The same statement elsewhere, or again after its document was away, is still hidden."""
     path_of(root, CACHE).unlink()
-    build(root)
+    built(root)
     (root / "notes/alpha.md").unlink()
-    build(root)
+    built(root)
     write(root, {"notes/alpha.md": ALPHA, "notes/other.md": f"# Other\n\n{CACHE}\n"})
-    build(root)
+    built(root)
     assert CACHE not in statements(root)
 
 
@@ -128,15 +119,15 @@ def test_a_retired_item_that_was_deleted_does_not_return_with_its_document(root:
     """Deleted while no document stated it: hidden when one does again."""
     path = path_of(root, WEIGHT)
     (root / "notes/beta.md").unlink()
-    build(root)
+    built(root)
     path.unlink()
-    build(root)
+    built(root)
     write(root, {"notes/beta.md": BETA})
-    build(root)
+    built(root)
     assert WEIGHT not in statements(root)
     with opened(root) as base:
         base.restore(path.stem)
-    build(root)
+    built(root)
     assert WEIGHT in statements(root)
 
 
@@ -144,11 +135,11 @@ def test_a_folder_that_is_lost_hides_nothing(root: Path) -> None:
     """When most files are gone at once, nobody decided that: they are made anew, and a warning says so."""
     more = "\n\n".join(f"The {word} server accepts {n} connections at once." for n, word in enumerate(WORDS, start=20))
     write(root, {"notes/more.md": f"# More\n\n{more}\n"})
-    build(root)
+    built(root)
     before = statements(root)
     for path in (root / "kb/items").glob("*/*.json"):
         path.unlink()
-    warnings = build(root)
+    warnings = built(root)
     assert [warning for warning in warnings if "gone at once" in warning] == warnings[:1] == warnings
     assert statements(root) == before
 
@@ -159,7 +150,7 @@ WORDS = ("bravo", "charlie", "delta", "echo", "foxtrot", "golf", "hotel", "india
 def test_a_written_file_is_an_item_with_a_document_of_its_own(root: Path) -> None:
     """A statement in a folder is enough: it is proven by its own document, marked, filed, indexed, and stays."""
     path = hand_written(root, "caches/my-note.json", statement=DECIDED, tags=["log"])
-    assert [w for w in build(root) if "edited by hand; the edit is kept" not in w] == []
+    assert [w for w in built(root) if "edited by hand; the edit is kept" not in w] == []
     assert not path.exists()
     there = through_everything(root)
     for place in (root, there):
@@ -180,16 +171,16 @@ def test_a_written_file_is_an_item_with_a_document_of_its_own(root: Path) -> Non
 def test_a_written_item_follows_its_file_and_goes_with_it(root: Path) -> None:
     """Its document says what the file says, under the same id; without the file both are gone, in every generation."""
     hand_written(root, "note.json", statement=DECIDED)
-    build(root)
+    built(root)
     path = path_of(root, DECIDED)
     path.write_text(path.read_text().replace("two copies", "three copies"))
-    build(root)
+    built(root)
     three = DECIDED.replace("two", "three")
     found = item(root, three)
     assert (found["id"], found["edited"], found["sources"][0]["source_span"]) == (path.stem, {}, three)
     path = path_of(root, three)
     path.unlink()
-    build(root)
+    built(root)
     assert statements(root) == {CACHE, SERVER, WEIGHT}
     assert not (root / "kb/dedup/human.jsonl").exists()
     with opened(root) as base:
@@ -212,7 +203,7 @@ def test_a_written_item_is_never_merged_away_silently(root: Path) -> None:
     near = "The alpha cache holds 16 blocks"
     hand_written(root, "caches/mine.json", statement=f"{near} in memory.", context="by hand")
     write(root, {"notes/copy.md": f"# Copy\n\n{near} in its memory.\n"})
-    build(root)
+    built(root)
     key = item(root, f"{near} in memory.")["id"]
     with opened(root) as base:
         waiting = [r for r in base.reviews() if r.kind == "pair" and key in {i.id for i in r.items}]
@@ -245,7 +236,7 @@ def test_a_written_file_that_cannot_stand_is_named_until_it_is_mended(
     path = root / "kb/items" / name
     path.parent.mkdir(exist_ok=True)
     path.write_text(text)
-    (warning,) = build(root)
+    (warning,) = built(root)
     assert warning.startswith(f"kb/items/{name}: ")
     assert says in warning
     with opened(root) as base:
@@ -254,7 +245,7 @@ def test_a_written_file_that_cannot_stand_is_named_until_it_is_mended(
     assert path.read_text() == text
     path.unlink()
     hand_written(root, "decisions/x.json", statement=DECIDED)
-    build(root)
+    built(root)
     with opened(root) as base:
         assert not base.status().quarantine
     assert DECIDED in statements(root)
@@ -266,7 +257,7 @@ def test_a_moved_file_files_its_item(root: Path) -> None:
     moved = root / "kb/items/decisions" / path.name
     moved.parent.mkdir(exist_ok=True)
     path.rename(moved)
-    build(root)
+    built(root)
     there = through_everything(root)
     for place in (root, there):
         assert item(place, WEIGHT)["primary_category"] == "Decisions"
@@ -274,14 +265,14 @@ def test_a_moved_file_files_its_item(root: Path) -> None:
     astray = root / "kb/items/nowhere" / path.name
     astray.parent.mkdir()
     moved.rename(astray)
-    assert any("kb/items/nowhere" in w and "Move it to one of: caches" in w for w in build(root))
+    assert any("kb/items/nowhere" in w and "Move it to one of: caches" in w for w in built(root))
     assert WEIGHT in served(root, "beta weighs")
     with opened(root) as base:
         assert any("Move it to one of" in line for found in base.check("tags") for line in found.offenders)
-    build(root, full=True)
+    built(root, full=True)
     assert astray.exists()
     astray.rename(moved)
-    build(root)
+    built(root)
     assert item(root, WEIGHT)["primary_category"] == "Decisions"
 
 
@@ -289,7 +280,7 @@ def test_nothing_of_it_costs_a_build_that_has_nothing_to_do(root: Path) -> None:
     """After deletions and written files the next build writes nothing."""
     path_of(root, CACHE).unlink()
     hand_written(root, "note.json", statement=DECIDED)
-    build(root)
+    built(root)
     with opened(root) as base:
         reports, stale = compile_all(base)
         assert (reports, bool(stale)) == ([], False)

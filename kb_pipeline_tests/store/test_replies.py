@@ -33,18 +33,6 @@ def test_a_torn_reply_is_none(tmp_path: Path, torn: bytes) -> None:
     assert replies.get(KEYS[0]) == '{"a":1}'
 
 
-def test_what_nothing_uses_can_be_dropped(tmp_path: Path) -> None:
-    """Keys that are not in use are listed and dropped; strange files in the folder are left alone."""
-    replies = Replies(tmp_path)
-    for key in KEYS:
-        replies.put(key, "{}")
-    (tmp_path / "00" / "notes.json").write_text("mine")
-    assert replies.unused({KEYS[1]}) == [KEYS[0], KEYS[2]]
-    assert replies.drop(replies.unused({KEYS[1]})) == 2
-    assert list(replies.keys()) == [KEYS[1]]
-    assert (tmp_path / "00" / "notes.json").is_file()
-
-
 @pytest.mark.parametrize("key", ["", "../../etc/passwd", "xyz", "ABCDEF0123"])
 def test_a_key_is_hexadecimal(tmp_path: Path, key: str) -> None:
     """No key leads out of the folder."""

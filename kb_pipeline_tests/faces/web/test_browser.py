@@ -123,15 +123,13 @@ def test_hostile_documents_are_shown_as_text(corpus: Path, tmp_path: Path, windo
     """Every document of the corpus' hostile folder that becomes text, and every item of it, is shown without a script
     that runs, a request that leaves, or a page that fails."""
     root = new_root(tmp_path / "base", {}, hostile=str(corpus / "hostile"))
-    sources = root / "sources.yaml"
-    sources.write_text(sources.read_text().replace("license:", "include: ['*.md', '*.html', '*.txt'], license:"))
     with opened(root) as base:
         compile_all(base)
         rows = base.sql("select id, doc_id from rows where kind = 'item'")[1]
         documents = sorted({doc for (doc,) in base.sql("select doc_id from rows")[1] if doc})
     assert len(documents) >= 6
     with serving(root) as url, looking(window, url) as seen:
-        for path in [*(f"/documents/{quote(name)}" for name in documents), *(f"/items/{row[0]}" for row in rows[:25])]:
+        for path in [*(f"/documents/{quote(name)}" for name in documents), *(f"/items/{row[0]}" for row in rows)]:
             reply = seen.page.goto(url + path)
             assert reply is not None
             assert reply.status == 200, path
