@@ -65,6 +65,7 @@ class Options(Record):
     retained_generations: int = Field(3, ge=1)
     convert_memory_mb: int = Field(1536, ge=64)
     convert_seconds: int = Field(30, ge=1)
+    workers: int | None = Field(None, ge=0, le=64)
     sensor_seconds: int = Field(15, ge=1)
     audit_days: int = Field(90, ge=1)
     audit_questions: bool = True

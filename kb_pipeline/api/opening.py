@@ -11,6 +11,7 @@ from kb_pipeline.records import Spent
 from kb_pipeline.services.embedder import embedder_of, open_embedder
 from kb_pipeline.services.endpoint import OpenEndpoint, open_endpoint
 from kb_pipeline.services.fetcher import HttpFetcher
+from kb_pipeline.services.pool import WorkerPool, processors
 from kb_pipeline.services.sandbox import SandboxConverter
 from kb_pipeline.settings import Settings
 from kb_pipeline.store.index import LocalIndex
@@ -63,14 +64,20 @@ class Opened:
         endpoint = self.endpoint
         return World(
             settings=self.settings,
-            engine=open_engine(self.settings, self._writer, endpoint.client if endpoint else None),
+            engine=open_engine(self.settings, self._writer, endpoint.client if endpoint else None, self._pool),
             embedder=self._writer,
             converter=SandboxConverter(options.convert_memory_mb, options.convert_seconds),
             fetcher=HttpFetcher(),
             index=self._index,
             clock=SystemClock(),
             spent=endpoint.spent if endpoint else Spent,
+            pool=self._pool,
         )
+
+    @cached_property
+    def _pool(self) -> WorkerPool:
+        wanted = self.settings.options.workers
+        return WorkerPool(processors() if wanted is None else wanted)
 
     @cached_property
     def _index(self) -> LocalIndex:
@@ -112,6 +119,7 @@ class Opened:
         closers: list[Callable[[], None]] = []
         if "world" in vars(self):
             closers += [self.world.fetcher.close, self.world.converter.close, self.world.embedder.close]
+            closers.append(self.world.pool.close)
         if "reader" in vars(self):
             closers.append(self.reader.embedder.close)
         if vars(self).get("endpoint") is not None:

@@ -6,17 +6,18 @@ from kb_pipeline.engines.extractive import Extractive
 from kb_pipeline.engines.openai import OpenAi
 from kb_pipeline.errors import SettingsError
 from kb_pipeline.settings import Settings
-from kb_pipeline.world import ChatClient, Embedder, Engine
+from kb_pipeline.world import ChatClient, Embedder, Engine, Here, Pool
 
 AUTO = "auto"
-Factory = Callable[[Settings, Embedder, ChatClient | None], Engine]
+Factory = Callable[[Settings, Embedder, ChatClient | None, Pool], Engine]
 
 
-def _extractive(settings: Settings, embedder: Embedder, _: ChatClient | None) -> Engine:
-    return Extractive(settings, embedder)
+def _extractive(settings: Settings, embedder: Embedder, _: ChatClient | None, pool: Pool) -> Engine:
+    return Extractive(settings, embedder, pool)
 
 
-def _openai(settings: Settings, _: Embedder, client: ChatClient | None) -> Engine:
+def _openai(settings: Settings, _: Embedder, client: ChatClient | None, pool: Pool) -> Engine:
+    del pool  # what waits for a model needs no processor
     if client is None:
         raise SettingsError(
             "the engine 'openai' needs an endpoint.",
@@ -37,8 +38,10 @@ def engine_of(settings: Settings) -> str:
     return "openai" if settings.endpoint and settings.endpoint.model else "extractive"
 
 
-def open_engine(settings: Settings, embedder: Embedder, client: ChatClient | None = None) -> Engine:
-    """The engine that the settings name; ``client`` asks the endpoint that they name.
+def open_engine(
+    settings: Settings, embedder: Embedder, client: ChatClient | None = None, pool: Pool | None = None
+) -> Engine:
+    """The engine that the settings name; ``client`` asks the endpoint that they name, rules work in ``pool``.
 
     Raises ``SettingsError`` for a name that is not in ``ENGINES``, and where a model is needed that is not named.
     """
@@ -50,4 +53,4 @@ def open_engine(settings: Settings, embedder: Embedder, client: ChatClient | Non
             where="settings",
             cure="Set engine: under settings: in sources.yaml, or KB_ENGINE, to one of them.",
         )
-    return ENGINES[name](settings, embedder, client)
+    return ENGINES[name](settings, embedder, client, pool or Here())

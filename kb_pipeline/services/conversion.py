@@ -10,14 +10,15 @@ signal is not handled ends the process. The end of standard input (the caller is
 """
 
 import json
-import os
 import resource
 import signal
 import struct
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
+
+from kb_pipeline.services.processes import private_stdout
 
 REQUEST = struct.Struct(">II")
 ANSWER = struct.Struct(">I")
@@ -27,7 +28,7 @@ def main(memory_mb: int, seconds: float) -> None:
     """Serve until standard input ends."""
     signal.setitimer(signal.ITIMER_REAL, seconds)
     _limit(memory_mb)
-    answers = _private_stdout()
+    answers = private_stdout()
     requests = sys.stdin.buffer
     while (lengths := requests.read(REQUEST.size)) and len(lengths) == REQUEST.size:
         about, content = (requests.read(length) for length in REQUEST.unpack(lengths))
@@ -46,16 +47,6 @@ def _limit(memory_mb: int) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (memory_mb << 20, memory_mb << 20))
     with suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-
-
-def _private_stdout() -> BinaryIO:
-    """The pipe to the caller under another number: what a library prints must not break the protocol."""
-    private = os.fdopen(os.dup(1), "wb")
-    silence = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(silence, 1)
-    os.dup2(silence, 2)
-    os.close(silence)
-    return private
 
 
 def _answer(about: bytes, content: bytes) -> dict[str, Any]:

@@ -4,31 +4,25 @@ One thread drives all workers, and only while results are asked for: no lock, no
 """
 
 import json
-import os
 import selectors
 import signal
-import subprocess
-import sys
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Final, Self
+from typing import Any, Final, Self
 
-import kb_pipeline
 from kb_pipeline.convert import convert, is_risky
 from kb_pipeline.errors import ConversionError
 from kb_pipeline.records import Converted, RawDoc
 from kb_pipeline.services.conversion import ANSWER, REQUEST
+from kb_pipeline.services.processes import Child
 
 # A worker is replaced after so many documents, or once its memory reached half its limit: parsers leak.
 _DOCUMENTS_A_WORKER: Final = 200
 # How far the documents are read ahead of the result that is asked for.
 _AHEAD_A_WORKER: Final = 4
 _AHEAD_BYTES: Final = 64 * 1024 * 1024
-# Keys and tokens stay out of a process that reads hostile files.
-_ENVIRONMENT: Final = ("PATH", "LANG", "LC_ALL", "TMPDIR", "LD_LIBRARY_PATH", "SYSTEMROOT")
 _EXCLUDE: Final = "or exclude it in sources.yaml."
 
 
@@ -178,20 +172,8 @@ class _Worker:
         self._limits = limits
         self.served = 0
         self.peak_mb = 0
-        command = [sys.executable, "-P", "-m", "kb_pipeline.services.conversion"]
-        self._process = subprocess.Popen(
-            [*command, str(limits.memory_mb), str(limits.seconds)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=_environment(),
-            # A Ctrl-C in the terminal is this process's to handle: it ends its workers in order.
-            start_new_session=True,
-        )
-        assert self._process.stdin
-        assert self._process.stdout
-        self._requests: IO[bytes] = self._process.stdin
-        self.answers: IO[bytes] = self._process.stdout
+        self._process = Child("kb_pipeline.services.conversion", str(limits.memory_mb), str(limits.seconds))
+        self.answers = self._process.answers
 
     @property
     def is_worn(self) -> bool:
@@ -207,9 +189,9 @@ class _Worker:
         """Hand over a document; a worker that is dead already is noticed when its answer is read."""
         about = doc.model_dump_json(exclude={"content"}).encode()
         try:
-            self._requests.write(REQUEST.pack(len(about), len(doc.content)) + about)
-            self._requests.write(doc.content)
-            self._requests.flush()
+            self._process.requests.write(REQUEST.pack(len(about), len(doc.content)) + about)
+            self._process.requests.write(doc.content)
+            self._process.requests.flush()
         except OSError:
             return
 
@@ -239,20 +221,7 @@ class _Worker:
 
     def end(self) -> None:
         """Kill the process, wait for it, close the pipes."""
-        self._process.kill()
-        self._process.wait()
-        for pipe in (self._requests, self.answers):
-            try:
-                pipe.close()
-            except OSError:
-                continue
-
-
-def _environment() -> dict[str, str]:
-    """What a worker sees of the environment: where to find things, nothing secret, few arenas of memory."""
-    kept = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
-    package = str(Path(kb_pipeline.__file__).parents[1])
-    return {**kept, "PYTHONPATH": package, "MALLOC_ARENA_MAX": "2", "PYTHONDONTWRITEBYTECODE": "1"}
+        self._process.end()
 
 
 def _cause(code: int | None) -> str:

@@ -176,12 +176,13 @@ def test_workers_end_when_their_caller_is_killed() -> None:
         caller.kill()
     assert workers
     deadline = time.monotonic() + 60
-    while any(_runs(pid) for pid in workers):
+    while any(runs(pid) for pid in workers):
         assert time.monotonic() < deadline, "a worker outlived its caller"
         time.sleep(0.05)
 
 
-def _runs(pid: int) -> bool:
+def runs(pid: int) -> bool:
+    """Whether there is such a process, and not a zombie of one."""
     stat = Path(f"/proc/{pid}/stat")
     return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z"
 

@@ -4,6 +4,7 @@ What rules cannot do it says: it does not paraphrase, does not infer and does no
 """
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from importlib.metadata import version
 
 from kb_pipeline.engines.extractive import asking
@@ -32,7 +33,7 @@ from kb_pipeline.records import (
     Written,
 )
 from kb_pipeline.settings import Settings
-from kb_pipeline.world import Embedder
+from kb_pipeline.world import Embedder, Here, Pool
 
 _MODULES = {
     "extract": "extraction",
@@ -46,15 +47,17 @@ _LIBRARIES = {"judge": ("PyStemmer",)}
 
 
 class Extractive:
-    """``world.Engine`` by rules. Of the settings it reads ``category_margin``; ``embedder`` serves ``tag`` alone."""
+    """``world.Engine`` by rules. Of the settings it reads ``category_margin`` and ``answer_threshold``; ``embedder``
+    serves ``tag`` alone, ``pool`` reads chunks."""
 
     VERSION = "1"
 
-    def __init__(self, settings: Settings, embedder: Embedder) -> None:
+    def __init__(self, settings: Settings, embedder: Embedder, pool: Pool | None = None) -> None:
         self.name = f"extractive@{self.VERSION}"
         self._margin = settings.options.category_margin
         self._threshold = settings.options.answer_threshold
         self._embedder = embedder
+        self._pool = pool or Here()
 
     def version(self, task: str) -> str:
         """The engine's version and those of the libraries that decide what ``task`` gives; it cleans nothing."""
@@ -70,9 +73,9 @@ class Extractive:
         """No proposal: conversion has done what rules can do."""
         return iter([()] * len(documents))
 
-    def extract(self, chunks: Sequence[Chunk]) -> Iterator[Extraction]:
+    def extract(self, chunks: Sequence[Chunk]) -> Iterator[Extraction | Exception]:
         """One draft a sentence (several for a compound), one reject for each candidate that is no item."""
-        return (extract(chunk, self.name) for chunk in chunks)
+        return self._pool.map(partial(extract, engine=self.name), chunks)
 
     def judge(self, pairs: Sequence[Pair]) -> list[Verdict]:
         """One verdict a pair, in order."""

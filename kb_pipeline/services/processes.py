@@ -1,0 +1,76 @@
+"""A Python process of ours at the other end of two pipes: how it starts and ends. Knows nothing of what it does.
+
+It starts from one module of this package alone. What ``multiprocessing`` starts imports the main module of its caller
+again: Dagster's command line, or somebody's script.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import IO, BinaryIO, Final
+
+import kb_pipeline
+
+# Keys and tokens stay out of a process that reads hostile files.
+_ENVIRONMENT: Final = ("PATH", "LANG", "LC_ALL", "TMPDIR", "LD_LIBRARY_PATH", "SYSTEMROOT")
+
+
+class Child:
+    """``python -m MODULE ARGUMENTS``: ``requests`` is its standard input, ``answers`` its standard output.
+
+    It must end with its standard input, and so ends with this process, however that ends. Raises ``OSError`` where no
+    process can be started.
+    """
+
+    def __init__(self, module: str, *arguments: str) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-m", module, *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=_environment(),
+            # A Ctrl-C in the terminal is this process's to handle: it ends its workers in order.
+            start_new_session=True,
+        )
+        assert self._process.stdin
+        assert self._process.stdout
+        self.requests: IO[bytes] = self._process.stdin
+        self.answers: IO[bytes] = self._process.stdout
+
+    @property
+    def pid(self) -> int:
+        """The number of the process."""
+        return self._process.pid
+
+    @property
+    def returncode(self) -> int | None:
+        """How it ended, once it was waited for: minus the signal that killed it."""
+        return self._process.returncode
+
+    def end(self) -> None:
+        """Kill the process, wait for it, close the pipes."""
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self.requests, self.answers):
+            try:
+                pipe.close()
+            except OSError:
+                continue
+
+
+def private_stdout() -> BinaryIO:
+    """In a child: the pipe to the caller under another number, so that what a library prints breaks no protocol."""
+    private = os.fdopen(os.dup(1), "wb")
+    silence = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(silence, 1)
+    os.dup2(silence, 2)
+    os.close(silence)
+    return private
+
+
+def _environment() -> dict[str, str]:
+    """What a child sees of the environment: where to find things, nothing secret, few arenas of memory."""
+    kept = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
+    package = str(Path(kb_pipeline.__file__).parents[1])
+    return {**kept, "PYTHONPATH": package, "MALLOC_ARENA_MAX": "2", "PYTHONDONTWRITEBYTECODE": "1"}
