@@ -5,16 +5,28 @@ plan and the pages are made elsewhere.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import cast
 
 from kb_pipeline.api.curating import Curating
 from kb_pipeline.errors import KbError, NotFound, StoreError
-from kb_pipeline.records import Brief, Clash, HumanDecision, Page, PageBrief, PageView, Record, Rendering, Review
+from kb_pipeline.records import (
+    Brief,
+    Clash,
+    HumanDecision,
+    Neighbourhood,
+    Page,
+    PageBrief,
+    PageView,
+    Record,
+    Rendering,
+    Review,
+)
 from kb_pipeline.records.curation import Action
 from kb_pipeline.rules.pages import settling
 from kb_pipeline.rules.pages.merging import front_of
+from kb_pipeline.rules.pages.neighbourhood import hidden, neighbourhood
 from kb_pipeline.rules.pages.titles import slug
 from kb_pipeline.rules.taxonomy import category_folder
 from kb_pipeline.store.files import replace
@@ -59,16 +71,38 @@ class Reading(Curating):
         brief = _found(name, briefs)
         if brief is None:
             raise _no_page(name, briefs)
-        plan = {page.id: page for page in cast(tuple[Page, ...], self._records_of("pages", "plan"))}
+        return self._view(brief, self._planned(briefs))
+
+    def whole_pages(self) -> list[PageView]:
+        """Every page that may be seen, in whole, by title."""
+        briefs = self.pages()
+        planned = self._planned(briefs)
+        return [self._view(brief, planned) for brief in briefs]
+
+    def around(self, view: PageView) -> Neighbourhood:
+        """The pages around one, as far as they may be seen."""
+        return neighbourhood(view.page, view.text, self._planned(self.pages()))
+
+    def _planned(self, briefs: Iterable[PageBrief]) -> dict[str, Page]:
+        """The plan of these pages, by the path that they have."""
+        paths = {brief.id: brief.path for brief in briefs}
+        plan = cast(tuple[Page, ...], self._records_of("pages", "plan"))
+        return {paths[page.id]: page for page in plan if page.id in paths}
+
+    def _view(self, brief: PageBrief, planned: Mapping[str, Page]) -> PageView:
         entry, text = self._standing(brief)
-        page, visible = plan[brief.id], {b.path for b in briefs}
+        page = planned.get(brief.path)
+        if page is None:  # a build that has planned anew has not written yet
+            raise NotFound(f"'{brief.title}' is being taken away.", where="kb/wiki", cure="Run `kb build`.")
+        related = tuple(link for link in page.related if link.path in planned)
+        backlinks = tuple(link for link in page.backlinks if link.path in planned)
         return PageView(
-            page=page,
+            page=page.model_copy(update={"related": related, "backlinks": backlinks}),
             brief=brief,
-            text=text,
+            text=text if self.sees is None else settling.less(text, hidden(text, brief.path, planned)),
             front=front_of(text),
-            related=tuple(link for link in page.related if link.path in visible),
-            backlinks=tuple(link for link in page.backlinks if link.path in visible),
+            related=related,
+            backlinks=backlinks,
             by_hand=tuple(entry.info.get("by_hand", ())),
             clashes=tuple(map(Clash.model_validate, entry.info.get("clashes", ()))),
             proposal=str(entry.info.get("proposal", "")),
@@ -108,7 +142,7 @@ class Reading(Curating):
             text = settling.accepting(found.what)
         else:
             self._write_item(found.page.category, settling.said(found.what))
-            text = settling.without(text, found.what)
+            text = settling.less(text, (found.what,))
         replace(self.kb.folder / "wiki" / found.page.path, text.encode())
 
     def _write_item(self, category: str, statement: str) -> None:

@@ -168,6 +168,25 @@ class PageBrief(Record):
     updated: str = ""
 
 
+class Neighbour(Record):
+    """A page beside another: which ``leads`` there, is ``named`` there, or is ``related`` to it in another way."""
+
+    title: str
+    path: str
+    kind: Literal["leads", "named", "related"]
+
+
+class Neighbourhood(Record):
+    """A page in the middle of those around it, ``more`` of which are not shown. ``links`` are pairs of places in
+    ``neighbours`` of which one leads to the other."""
+
+    title: str
+    path: str
+    neighbours: tuple[Neighbour, ...] = ()
+    links: tuple[tuple[int, int], ...] = ()
+    more: int = 0
+
+
 class PageView(Record):
     """A page as a face shows it: its Markdown as it stands, the pages around it, and what waits for a person."""
 

@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from urllib.parse import quote
 
 import yaml
 
@@ -47,6 +48,18 @@ def test_a_site_needs_no_server(tmp_path: Path) -> None:
     assert (tmp_path / "stores/缓存.html").is_file()
     assert "const PAGES = [[" in (tmp_path / "search.js").read_text()
     assert 'href="stores/relay.html"' in (tmp_path / "index.html").read_text()
+
+
+def test_a_page_of_the_site_shows_those_around_it(tmp_path: Path) -> None:
+    """As a drawing whose links lead to their files, whatever the script; a page that stands alone has none."""
+    links = (Link(title="缓存", path="stores/缓存.md"), Link(title="A <b> & c", path="other/a.md"))
+    first = PAGES[0].model_copy(update={"page": PAGES[0].page.model_copy(update={"related": links})})
+    write_site([first, PAGES[1], view("A <b> & c", "other/a.md", "# Alone\n")], tmp_path)
+    page = (tmp_path / "stores/relay.html").read_text()
+    assert f'<a href="{quote("缓存.html")}"><title>缓存</title>' in page
+    assert '<a href="../other/a.html"><title>A &lt;b&gt; &amp; c</title>' in page
+    assert page.index("<svg") < page.index('<section class="notes">')
+    assert "<svg" not in (tmp_path / "other/a.html").read_text()
 
 
 def test_what_no_category_holds_comes_last(tmp_path: Path) -> None:

@@ -63,8 +63,7 @@ def export(
         raise KbError(
             "there is nowhere to write to.", where="kb export", cure="Give --html DIR or --okf DIR.", code="usage"
         )
-    base = opened(root)
-    pages = [base.page(brief.id) for brief in base.pages()]
+    pages = opened(root).whole_pages()
     written = {str(folder): write(pages, folder) for folder, write in wanted}
     if as_json:
         print_json(written)

@@ -9,12 +9,14 @@ import posixpath
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 from markdown_it import MarkdownIt
 
-from kb_pipeline.records import PageView
+from kb_pipeline.faces.graph import graph
+from kb_pipeline.records import Page, PageView
 from kb_pipeline.rules.pages.catalogue import by_category, heading_of
+from kb_pipeline.rules.pages.neighbourhood import neighbourhood
 
 _MARKDOWN = MarkdownIt("commonmark", {"html": False, "linkify": False})
 _FOOT = re.compile(r"^\[\^([\w-]+)\]:\s?(.*)$", re.MULTILINE)
@@ -27,11 +29,13 @@ _FILES = Path(__file__).parent / "site_parts"
 def write_site(pages: Sequence[PageView], folder: Path) -> int:
     """Write the site below ``folder``; how many pages. Files of an earlier site that are none any more stay."""
     paths = {view.page.path: f"{view.page.path.removesuffix('.md')}.html" for view in pages}
+    planned = {view.page.path: view.page for view in pages}
     listed = []
     for view in pages:
-        body = _body(view, paths)
-        _write(folder / paths[view.page.path], _framed(view.page.title, body, depth=view.page.path.count("/")))
-        words = " ".join(html.unescape(_PLAIN.sub(" ", body.partition('<section class="notes">')[0])).split())
+        body, notes = _body(view, paths)
+        whole = f"{body}{_around(view, planned)}{notes}"
+        _write(folder / paths[view.page.path], _framed(view.page.title, whole, depth=view.page.path.count("/")))
+        words = " ".join(html.unescape(_PLAIN.sub(" ", body)).split())
         listed.append([view.page.title, paths[view.page.path], view.brief.summary, words])
     _write(folder / "index.html", _framed("Wiki", _index(pages, paths), depth=0))
     _write(folder / "search.js", f"const PAGES = {json.dumps(listed, ensure_ascii=False)};\n{_script()}")
@@ -72,8 +76,9 @@ def _index(pages: Sequence[PageView], paths: Mapping[str, str]) -> str:
     return "".join(parts)
 
 
-def _body(view: PageView, paths: Mapping[str, str]) -> str:
-    """The page's Markdown as HTML: footnotes numbered, shown on hover and listed below; links between pages kept."""
+def _body(view: PageView, paths: Mapping[str, str]) -> tuple[str, str]:
+    """The page's Markdown as HTML, and its notes: numbered, shown on hover and listed below; links between pages are
+    kept."""
     text = view.text.partition("\n---\n")[2] if view.text.startswith("---\n") else view.text
     feet = {m[1]: m[2] for m in _FOOT.finditer(text)}
     numbers = {key: n for n, key in enumerate(feet, start=1)}
@@ -90,8 +95,19 @@ def _body(view: PageView, paths: Mapping[str, str]) -> str:
     notes = "".join(
         f'<li id="fn{numbers[key]}" dir="auto">{_MARKDOWN.renderInline(foot)}</li>\n' for key, foot in feet.items()
     )
-    whole = f'{marked}<section class="notes"><ol>\n{notes}</ol></section>\n'
-    return _LINK.sub(lambda m: _href(m, view.page.path, paths), whole)
+    listed = f'<section class="notes"><ol>\n{notes}</ol></section>\n' if notes else ""
+    body, below = (_LINK.sub(lambda m: _href(m, view.page.path, paths), part) for part in (marked, listed))
+    return body, below
+
+
+def _around(view: PageView, planned: Mapping[str, Page]) -> str:
+    """The pages around it, drawn; nothing for a page that stands alone."""
+    folder = posixpath.dirname(view.page.path) or "."
+    drawing = graph(
+        neighbourhood(view.page, view.text, planned),
+        lambda path: quote(f"{posixpath.relpath(path, folder).removesuffix('.md')}.html"),
+    )
+    return f'<nav class="around" aria-label="Pages around this one">\n{drawing}</nav>\n' if drawing else ""
 
 
 def _told(foot: str) -> str:

@@ -2,20 +2,25 @@
 
 import posixpath
 import re
-from html import escape
+from collections import Counter
+from html import escape, unescape
 from urllib.parse import quote, unquote
 
 from markupsafe import Markup
 from starlette.requests import Request
 
 from kb_pipeline.api.visiting import Visitor
+from kb_pipeline.faces.graph import graph
 from kb_pipeline.faces.web import markdown
 from kb_pipeline.faces.web.rendering import Shown
+from kb_pipeline.rules.pages.markdown import anchor
 
 _FRONT = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 _NOTE = re.compile(r"^\[\^(kb_[0-9a-f]+)\]: (.*)$", re.MULTILINE)
 _MARK = re.compile(r"\[\^(kb_[0-9a-f]+)\]")
 _LINK = re.compile(r"\]\((?![a-z]+:|/|#)([^)\s#]+)\.md(#[^)\s]*)?\)")
+_HEADING = re.compile(r"<h([23])>(.*?)</h\1>", re.DOTALL)
+_TAG = re.compile(r"<sup class=\"cite.*?</sup>|<[^>]+>", re.DOTALL)
 _NORMALIZED = "../normalized/"
 
 
@@ -31,8 +36,34 @@ def catalogue(visitor: Visitor, request: Request) -> Shown:
 def page(visitor: Visitor, request: Request) -> Shown:
     """One page as it stands, with what leads to it."""
     view = visitor.page(request.path_params["name"])
-    html = rendered(view.text, view.brief.path)
-    return "page.html", {"view": view, "html": Markup(html)}  # noqa: S704 - escaped there
+    html, contents = with_contents(rendered(view.text, view.brief.path))
+    return "page.html", {
+        "view": view,
+        "html": Markup(html),  # noqa: S704 - escaped there
+        "contents": contents,
+        "graph": Markup(graph(visitor.seen.around(view), page_url)),  # noqa: S704 - escaped there
+    }
+
+
+def page_url(path: str) -> str:
+    """Where the page that lies at ``path`` below ``kb/wiki`` is read."""
+    return f"/wiki/{quote(path.removesuffix('.md'))}"
+
+
+def with_contents(html: str) -> tuple[str, list[tuple[int, str, str]]]:
+    """HTML of a page with an anchor at each heading below its title, and those: level, anchor and words."""
+    found: list[tuple[int, str, str]] = []
+    taken: Counter[str] = Counter()
+
+    def anchored(heading: re.Match[str]) -> str:
+        words = unescape(_TAG.sub("", heading[2])).strip()
+        name = anchor(words) or "section"
+        taken[name] += 1
+        name = name if taken[name] == 1 else f"{name}-{taken[name] - 1}"
+        found.append((int(heading[1]), name, words))
+        return f'<h{heading[1]} id="{escape(name)}">{heading[2]}</h{heading[1]}>'
+
+    return _HEADING.sub(anchored, html), found
 
 
 def rendered(text: str, path: str) -> str:

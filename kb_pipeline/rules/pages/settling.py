@@ -4,6 +4,7 @@ That a person's words stand is noted in the page's own front matter (``kept``), 
 """
 
 import json
+from collections.abc import Collection
 
 from kb_pipeline.records import Clash
 from kb_pipeline.rules import ids
@@ -51,9 +52,9 @@ def accepting(proposal: str) -> str:
     return proposal.replace(_FENCE, f"{_FENCE}reviewed: true\n", 1)
 
 
-def without(text: str, line: str) -> str:
-    """The page less a sentence of a person."""
-    return "\n".join(found for found in text.split("\n") if found != line)
+def less(text: str, lines: Collection[str]) -> str:
+    """The page without these lines."""
+    return "\n".join(found for found in text.split("\n") if found not in lines) if lines else text
 
 
 def said(line: str) -> str:
