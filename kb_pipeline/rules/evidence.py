@@ -9,7 +9,7 @@ import re
 from kb_pipeline.records import Chunk, Draft
 from kb_pipeline.rules.grounding import folded, proves
 from kb_pipeline.rules.ids import canonical
-from kb_pipeline.rules.numbers import SYMBOLS, negated, quantities, supported
+from kb_pipeline.rules.numbers import SYMBOLS, negated, quantities, stands, supported
 from kb_pipeline.rules.wording import content
 
 UNREADABLE = "[UNREADABLE]"
@@ -18,6 +18,7 @@ SHARED = 0.5
 """Least share of a statement's content words that its chunk must hold. Of the items of the sample that a rule extracts
 all are held whole; a sentence of a model about its chunk names at least its things and most of what they do."""
 
+_APART, _STOPS = " \n(\"'*>|", ".!?;:)。！？…"
 _FEWEST = 2  # words of a statement; languages that part no words by spaces aside
 
 
@@ -30,13 +31,17 @@ def fault(draft: Draft, chunk: Chunk, source: str) -> tuple[str, str]:
         return "span-not-verbatim", draft.source_span[:200]
     if UNREADABLE in draft.source_span:
         return "span-unreadable", draft.source_span[:200]
-    claim = " ".join(filter(None, (draft.statement, draft.detail, draft.context)))
+    is_quote = draft.statement == draft.source_span
+    compared = "" if is_quote and _cuts_no_figure(chunk.text, draft.start, draft.end) else draft.statement
+    claim = " ".join(filter(None, (compared, draft.detail, draft.context)))
     if missing := supported(claim, source):
         return "number-not-in-source", ", ".join(missing)
-    if draft.statement == draft.source_span:
+    if is_quote:
         return "", ""
     if len(draft.statement.split()) < _FEWEST and draft.statement.isascii():
         return "no-statement", draft.statement
+    if stands(canonical(draft.statement), canonical(draft.source_span)):
+        return "", ""
     if foreign := foreign_units(claim, source):
         return "unit-not-in-source", ", ".join(foreign)
     if unsaid := _unsaid(draft.statement, source):
@@ -76,6 +81,13 @@ def named(entities: tuple[str, ...], source: str) -> tuple[str, ...]:
         return entities
     whole = _plain(source)
     return tuple(e for e in entities if (plain := _plain(e)) and plain in whole)
+
+
+def _cuts_no_figure(text: str, start: int, end: int) -> bool:
+    """Whether ``text[start:end]`` begins with a whole word and ends with a stop: no figure goes on beyond it, and all of
+    them are those of ``text``."""
+    begins = text[start].isalpha() and (start == 0 or text[start - 1] in _APART)
+    return begins and text[end - 1] in _STOPS and not text[end : end + 1].isalnum()
 
 
 def _plain(text: str) -> str:

@@ -51,6 +51,8 @@ def _folded(word: str) -> str:
 
 
 def _case_matters(word: str) -> bool:
+    if word.isalpha() and (word.islower() or word.istitle()):  # nearly always decided here
+        return False
     letters = [c for c in word if c.isalpha()]
     if any(c.isdigit() for c in word) and letters:
         return True

@@ -22,6 +22,7 @@ __all__ = [
     "differs",
     "negated",
     "quantities",
+    "stands",
     "supported",
     "version_key",
     "versions",
@@ -44,7 +45,7 @@ _TIMES = {"twice": "2", "thrice": "3"}
 
 _TOKEN = re.compile(
     rf"""
-    (?<![{_L}\d_.])(?:
+    (?<![{_L}\d_.])(?=[{_L}_.−-]*\d|[VvRrBb]e|[tfsenTFSEN][whioelnWHIOELN])(?:  # nearly no word can begin a figure
       (?P<date>\d{{4}}-\d{{2}}-\d{{2}}(?!\d))
     | (?:[Vv]ersions?\s+|[Rr]eleases?\s+(?=\d+\.\d))v?(?P<named>\d+(?:\.\d+)*{_PRE}(?![{_L}\d%]))
     | (?P<address>\d{{1,3}}(?:\.\d{{1,3}}){{3}}(?![.]?\d))
@@ -54,7 +55,7 @@ _TOKEN = re.compile(
     | (?P<between>[Bb]etween\s+)?(?P<low>[-−]?{_NUM})(?P<unit>\s?%|[{_L}]{{1,3}}(?![{_L}]))?
         (?:\s?[-–—~]\s?|\s+to\s+|(?(between)\s+and\s+|(?!)))(?P<high>{_NUM})
     | (?P<number>[-−]?{_NUM})
-    | (?=[tfsenTFSEN][whioelnWHIOELN])(?:(?P<word>(?i:{"|".join(WRITTEN)})\b)|(?P<times>(?i:{"|".join(_TIMES)})\b))
+    | (?:(?P<word>(?i:{"|".join(WRITTEN)})\b)|(?P<times>(?i:{"|".join(_TIMES)})\b))
     )""",
     re.VERBOSE,
 )
@@ -158,8 +159,9 @@ def supported(statement: str, text: str) -> tuple[str, ...]:
     The ends of ``60 to 80%`` occur one by one, those of ``60-80%`` only together. A name with digits may be a part of a
     longer one, between hyphens.
     """
-    found = _found(text)
-    return tuple(dict.fromkeys(q.surface for q in quantities(statement) if not _occurs(q, found, text)))
+    figures = quantities(statement)
+    found = _found(text) if figures else frozenset()
+    return tuple(dict.fromkeys(q.surface for q in figures if not _occurs(q, found, text)))
 
 
 @lru_cache(maxsize=64)  # a chunk is asked about by one draft after the other
@@ -300,7 +302,7 @@ def _occurrences(figures: Iterable[Quantity]) -> Iterable[tuple[tuple[str, ...],
             yield from (((value,), percent) for value in q.values)
 
 
-def _stands(name: str, text: str) -> bool:
+def stands(name: str, text: str) -> bool:
     """Whether ``name`` stands in ``text`` to the letter, no letter or digit beside it."""
     at = text.find(name)
     while at >= 0:
@@ -313,7 +315,7 @@ def _stands(name: str, text: str) -> bool:
 
 def _occurs(q: Quantity, found: frozenset[tuple[tuple[str, ...], str]], text: str) -> bool:
     if q.kind == "identifier":
-        if _stands(q.surface, text):  # most do, and a pattern of its own costs a name 0.1 ms
+        if stands(q.surface, text):  # most do, and a pattern of its own costs a name 0.1 ms
             return True
         return re.search(rf"(?<![{_L}\d]){re.escape(q.surface)}(?![{_L}\d])", text, re.IGNORECASE) is not None
     percent = "%" if q.unit == "%" else ""

@@ -65,6 +65,23 @@ def test_what_a_chunk_proves(statement: str, span: str, reason: str) -> None:
     assert fault(draft(statement, span), chunk())[0] == reason
 
 
+@pytest.mark.parametrize(
+    ("text", "quote", "cut"),
+    [
+        ("It took 1.5 ms. Then it slept.", "5 ms.", True),
+        ("It took 1.5 ms. Then it slept.", "It took 1.", True),
+        ("It took 15 ms. Then it slept.", "It took 1", True),
+        ("Unit XA100 holds it.", "A100 holds it.", True),
+        ("It took 15 %. Then it slept.", "It took 15", True),
+        ("It took 15 ms. Then it slept.", "It took 15 ms.", False),
+        ("* A100 holds it.", "A100 holds it.", False),
+    ],
+)
+def test_a_quote_that_cuts_a_figure_proves_another_one(text: str, quote: str, *, cut: bool) -> None:
+    """A statement that is its quote to the letter has the figures of its chunk, unless it begins or ends within one."""
+    assert fault(draft(quote, quote, text), chunk(text))[0] == ("number-not-in-source" if cut else "")
+
+
 @pytest.mark.parametrize("name", ["detail", "context"])
 def test_detail_and_context_invent_no_figure(name: str) -> None:
     """Figures of all that a draft says are looked for."""
