@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kb_pipeline.rules import pairs
-from kb_pipeline.rules.pairs import Pairs, all_pairs, bounded, joined, pairs_of, pairs_touching
+from kb_pipeline.rules.pairs import Pairs, all_pairs, bounded, joined, pairs_of, pairs_touching, sketched
 
 
 def vectors(count: int, dim: int, seed: int, spread: float = 0.3) -> Any:
@@ -30,10 +30,12 @@ def as_dict(found: Pairs) -> dict[tuple[int, int], float]:
     return dict(zip(zip(found.left.tolist(), found.right.tolist(), strict=True), found.cosine.tolist(), strict=True))
 
 
-@pytest.fixture(params=[3, 2048])
+@pytest.fixture(params=[(3, 10**6), (3, 1), (2048, 1)], ids=["products", "sketches", "one block"])
 def block(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Blocks smaller than the data, and larger."""
-    monkeypatch.setattr(pairs, "_BLOCK", request.param)
+    """Blocks smaller than the data, multiplied whole or where their sketches allow it, and larger."""
+    size, few = request.param
+    monkeypatch.setattr(pairs, "_BLOCK", size)
+    monkeypatch.setattr(pairs, "_FEW", few)
 
 
 @pytest.mark.usefixtures("block")
@@ -51,6 +53,16 @@ def test_touching_pairs_are_all_pairs_with_a_side_in_the_new_rows() -> None:
     new = {0, 7, 8, 39}
     wanted = {pair: c for pair, c in plain(rows, 0.5).items() if new & set(pair)}
     assert as_dict(pairs_touching(sorted(new), rows, 0.5, nearest=99)) == wanted
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 10**6), dim=st.sampled_from([2, 7, 60, 384]), spread=st.sampled_from([0.0, 0.01, 0.3, 3.0]))
+def test_sketches_are_never_further_apart_than_their_vectors(seed: int, dim: int, spread: float) -> None:
+    """No product of two sketches is below that of the vectors, of equal and of scattered ones."""
+    rows = vectors(30, dim, seed, spread)
+    short = sketched(rows)
+    assert (short @ short.T >= rows.astype(np.float64) @ rows.T.astype(np.float64)).all()
+    assert short.shape == (30, dim // 5 + 1 if dim >= 5 else dim + 1)
 
 
 def test_no_rows_and_no_new_rows_give_no_pairs() -> None:
