@@ -84,8 +84,8 @@ def named(entities: tuple[str, ...], source: str) -> tuple[str, ...]:
 
 
 def _cuts_no_figure(text: str, start: int, end: int) -> bool:
-    """Whether ``text[start:end]`` begins with a whole word and ends with a stop: no figure goes on beyond it, and all of
-    them are those of ``text``."""
+    """Whether ``text[start:end]`` begins with a whole word and ends with a stop: no figure goes on beyond it, and its
+    figures are those of ``text``."""
     begins = text[start].isalpha() and (start == 0 or text[start - 1] in _APART)
     return begins and text[end - 1] in _STOPS and not text[end : end + 1].isalnum()
 

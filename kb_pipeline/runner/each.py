@@ -1,8 +1,10 @@
 """An ``each`` stage: record by record, skipping what is unchanged. Quarantines the bad one, keeps the rest."""
 
 import time
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 from kb_pipeline.errors import UNAVAILABLE, KbError, ModelError, RunStopped
 from kb_pipeline.records import Extraction, RawDoc, RawEntry, Record, Source, StageReport
@@ -23,11 +25,8 @@ def each(run: Run, stage: Stage, source: Source) -> StageReport:
     pass_ = _Pass(run, stage, source)
     upstream = run.upstream(stage, source.id)
     todo, gone = pass_.plan()
-    for start in range(0, len(todo), _BATCH):
-        pass_.make(todo[start : start + _BATCH])
-        if pass_.stopped:
-            break
-        run.progress(stage.name, source.id, min(start + _BATCH, len(todo)), len(todo))
+    for done in pass_.make(todo):
+        run.progress(stage.name, source.id, done, len(todo))
     pass_.finish(gone)
     pass_.raise_waiting()
     run.keep_stamp(
@@ -42,6 +41,18 @@ def each(run: Run, stage: Stage, source: Source) -> StageReport:
         },
     )
     return pass_.report(len(todo), len(gone), time.monotonic() - began)
+
+
+@dataclass(frozen=True)
+class _Batch:
+    """Entries whose making has begun: what was read of each, by key; results by the name of their unit, of those that
+    were made before and of those under way."""
+
+    entries: Sequence[Entry]
+    inputs: Mapping[str, Sequence[Record] | Exception]
+    known: Mapping[str, Result]
+    names: Sequence[str]
+    results: Iterator[Result]
 
 
 @dataclass
@@ -83,15 +94,36 @@ class _Pass:
         kb = self.run.kb
         return self.stage.needs[0] == "raw" and mine.live and kb.present(mine) and not kb.present(above)
 
-    def make(self, entries: Sequence[Entry]) -> None:
-        """Make and commit a batch."""
+    def make(self, todo: Sequence[Entry]) -> Iterator[int]:
+        """Make and commit in batches, telling how many entries are done after each. The next one is begun before one is
+        committed: workers are at it meanwhile."""
+        waiting = (self._begun(todo[start : start + _BATCH]) for start in range(0, len(todo), _BATCH))
+        begun, done = deque(islice(waiting, 1)), 0
+        while begun:
+            done += len(begun[0].entries)
+            groups, partial = self._groups(begun.popleft())
+            begun.extend(islice(waiting, 0 if self.stopped else 1))
+            self._commit(groups, self.recipe)
+            if partial:
+                self._commit(partial, "")
+            if not self.stopped:
+                yield done
+
+    def _begun(self, entries: Sequence[Entry]) -> _Batch:
+        """Read a batch and begin with what was not made before of an equal unit, by this recipe."""
         inputs = {self._key(e): self._read(e) for e in entries}
-        units = [u for found in inputs.values() if not isinstance(found, Exception) for u in found]
-        made = self._units(inputs, units)
+        known = self._known(inputs)
+        found = (u for records in inputs.values() if not isinstance(records, Exception) for u in records)
+        units = {name: u for u in found if (name := self._unit(u)) not in known}
+        return _Batch(entries, inputs, known, list(units), self._run(list(units.values())))
+
+    def _groups(self, batch: _Batch) -> tuple[list[Group], list[Group]]:
+        """What is made of a batch, and what is known of those of its documents that must wait."""
+        made = {**batch.known, **dict(zip(batch.names, batch.results, strict=True))}
         groups, partial = [], []
-        for entry in entries:
+        for entry in batch.entries:
             key = self._key(entry)
-            found = inputs[key]
+            found = batch.inputs[key]
             names = [] if isinstance(found, Exception) else list(dict.fromkeys(map(self._unit, found)))
             results = found if isinstance(found, Exception) else [made[name] for name in names]
             if pending := self._pending(results):
@@ -99,9 +131,7 @@ class _Pass:
                 partial += self._partial(key, names, made)
             else:
                 groups.append(self._group(key, entry, results))
-        self._commit(groups, self.recipe)
-        if partial:
-            self._commit(partial, "")
+        return groups, partial
 
     def _commit(self, groups: Sequence[Group], recipe: str) -> None:
         done = self.run.kb.commit(self.stage.name, self.source.id, self.manifest, groups, recipe=recipe)
@@ -175,13 +205,7 @@ class _Pass:
             return self.stage.unit(record)
         return str(getattr(record, "doc_id", "") or getattr(getattr(record, "meta", None), "doc_id", ""))
 
-    def _units(self, inputs: dict[str, Sequence[Record] | Exception], units: Sequence[Record]) -> dict[str, Result]:
-        """The result of each distinct unit: taken from the last run where its input and the recipe are equal."""
-        known = self._known(inputs)
-        todo = {self._unit(u): u for u in units if self._unit(u) not in known}
-        return {**known, **dict(zip(todo, self._run(list(todo.values())), strict=True))}
-
-    def _known(self, inputs: dict[str, Sequence[Record] | Exception]) -> dict[str, Result]:
+    def _known(self, inputs: Mapping[str, Sequence[Record] | Exception]) -> dict[str, Result]:
         if self.stage.product is None:
             return {}
         known: dict[str, Result] = {}
@@ -193,11 +217,14 @@ class _Pass:
         return known
 
     def _run(self, units: Sequence[Record]) -> Iterator[Result]:
-        """Run the stage over ``units``; where it raises, the record that did so fails alone."""
+        """Begin the stage over ``units``; its results in order, where it raises the record that did so fails alone."""
+        return self._outcomes(units, self.stage.run(units, self.run.world))
+
+    def _outcomes(self, units: Sequence[Record], results: Iterator[Result]) -> Iterator[Result]:
         done = 0
         while done < len(units):
             try:
-                for result in self.stage.run(units[done:], self.run.world):
+                for result in results:
                     done += 1
                     yield result
             except RunStopped as stop:
@@ -207,6 +234,7 @@ class _Pass:
             except Exception as error:  # noqa: BLE001 - one bad record is quarantined and counted
                 done += 1
                 yield error
+                results = self.stage.run(units[done:], self.run.world)
 
     def _group(self, key: str, entry: Entry, results: Sequence[Result] | Exception) -> Group:
         made = [results] if isinstance(results, Exception) else results

@@ -26,7 +26,7 @@ _Sent = tuple[Sequence[T], "Future[bytes | None]"]
 PATIENCE: Final = 0.5
 """Seconds of work that are done here before a process is started: one costs half a second of a processor."""
 _MOST: Final = 8  # one caller feeds no more, and each takes 60 MB
-_AHEAD: Final = 8  # parts a worker that are sent before their results are asked for
+_AHEAD: Final = 16  # parts a worker that are sent before their results are asked for
 _MOST_DEATHS: Final = 3
 
 
@@ -56,7 +56,7 @@ class WorkerPool:
         """``function`` of each record, in order, as they are asked for; an exception in place of a result.
 
         ``function`` is one of a module, or a ``functools.partial`` of such. Once there are workers, they begin at the
-        call, and go on 8 parts a worker ahead of what is asked for.
+        call, and go on 16 parts a worker ahead of what is asked for.
         """
         parts = (records[start : start + part] for start in range(0, len(records), part))
         if len(records) <= part:

@@ -10,8 +10,14 @@ from kb_pipeline.world import World
 
 def run(chunks: Iterable[Chunk], world: World) -> Iterator[tuple[Extraction, ...] | Exception]:
     """Extract atomic items from chunks; what its own quote does not prove is quarantined with a reason."""
-    asked: Sequence[Chunk] = list(chunks)
-    for chunk, found in zip(asked, world.engine.extract(asked), strict=True):
+    asked = list(chunks)
+    return _guarded(asked, world.engine.extract(asked))
+
+
+def _guarded(
+    chunks: Sequence[Chunk], extractions: Iterable[Extraction | Exception]
+) -> Iterator[tuple[Extraction, ...] | Exception]:
+    for chunk, found in zip(chunks, extractions, strict=True):
         if isinstance(found, Extraction):
             yield (guard(found, chunk),)
         elif isinstance(found, ModelError) and found.code != UNAVAILABLE:
