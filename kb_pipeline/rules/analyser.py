@@ -21,7 +21,8 @@ found the documents of 500 titles and 500 concluding sentences best (nDCG@10 .94
 _LONGEST = 120
 """Longer runs are data (base64, minified code): kept whole up to here, never taken apart."""
 
-_RUN = re.compile(r"[^\s\x00-\x1f\x7f-\x9f,;()\[\]{}<>\"|`\u3001-\u3004\u3008-\u3020\u30fb\u201c-\u201f\u00ab\u00bb]+")
+_APART = re.compile(r"[\x00-\x1f\x7f-\x9f,;()\[\]{}<>\"|`\u3001-\u3004\u3008-\u3020\u30fb\u201c-\u201f\u00ab\u00bb]")
+"""What ends a run, as white space does."""
 _UNSPACED = re.compile(
     "(["
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
@@ -43,6 +44,8 @@ _SPELLING = str.maketrans(
         **dict(zip("æÆœŒþÞ", ("ae", "AE", "oe", "OE", "th", "Th"), strict=True)),
     }
 )
+_FOREIGN = re.compile(r"[\x00-\x7f]?[^\x00-\x7f]+")
+"""What folding may change, with the letter that accents may stand on."""
 _ACCENTS = re.compile("(?<=[A-Za-z\u0370-\u03ff])[\u0300-\u036f]+|[\u0591-\u05c7\u064b-\u0652]")
 
 _COMPOUND = re.compile(r"(?P<lead>[\W_]*)(?P<core>[^\W_](?:.*[^\W_])?)(?P<tail>\+\+|[+#%])?", re.DOTALL)
@@ -72,10 +75,12 @@ _STEMMERS = tuple(
 
 def analyse(text: str) -> list[str]:
     """Tokens of ``text`` for indexing, in order and with repetition; each run gives each of its forms once."""
-    tokens: list[str] = []
-    for run in _RUN.findall(fold(text)):
-        tokens.extend(_indexed(run))
-    return tokens
+    return spelled(text).split()
+
+
+def spelled(text: str) -> str:
+    """The same tokens as one text with white space between them, which is how an index takes them."""
+    return " ".join(map(_spelled, _runs(text)))
 
 
 def query_tokens(text: str) -> dict[str, float]:
@@ -98,29 +103,37 @@ def exact_forms(text: str) -> list[tuple[str, ...]]:
 
 def fold(text: str) -> str:
     """``text`` with compatibility forms, accents, quotes, dashes and invisible characters folded; case is kept."""
-    if text.isascii():
-        return text
-    text = unicodedata.normalize("NFKC", text).translate(_SPELLING)
+    return text if text.isascii() else _FOREIGN.sub(lambda found: _folded(found[0]), text)
+
+
+@lru_cache(maxsize=1 << 16)
+def _folded(stretch: str) -> str:
+    """One stretch of ``_FOREIGN``; nothing before or after it decides what becomes of it."""
+    text = unicodedata.normalize("NFKC", stretch).translate(_SPELLING)
     if text.isascii():
         return text
     return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFD", text)))
 
 
+def _runs(text: str) -> list[str]:
+    """What white space and brackets set apart, folded."""
+    return _APART.sub(" ", fold(text)).split()
+
+
 def _pieces(text: str) -> Iterator[str]:
     """Runs of ``text``, cut where a script without spaces begins and ends."""
-    for run in _RUN.findall(fold(text)):
+    for run in _runs(text):
         yield from filter(None, _UNSPACED.split(run))
 
 
 @lru_cache(maxsize=1 << 18)
-def _indexed(run: str) -> tuple[str, ...]:
+def _spelled(run: str) -> str:
     """The tokens of a run; most runs repeat, so each is taken apart once."""
     if run.isascii():
-        return _forms(run)
-    return tuple(
-        token
-        for piece in filter(None, _UNSPACED.split(run))
-        for token in (_characters(piece) if _UNSPACED.fullmatch(piece) else _forms(piece))
+        return " ".join(_forms(run))
+    pieces = filter(None, _UNSPACED.split(run))
+    return " ".join(
+        token for piece in pieces for token in (_characters(piece) if _UNSPACED.fullmatch(piece) else _forms(piece))
     )
 
 
@@ -170,8 +183,8 @@ def _forms(piece: str) -> tuple[str, ...]:
     forms = dict.fromkeys([f"{lead[0]}{whole}"] if lead else [])
     forms |= dict.fromkeys([f"{whole}{tail}", whole if not whole.isalpha() else _stem(whole)])
     for outer in filter(None, _OUTER.split(core)):
-        forms |= dict.fromkeys(filter(None, _outer_forms(outer)))
-    return tuple(forms)
+        forms |= dict.fromkeys(_outer_forms(outer))
+    return tuple(filter(None, forms))
 
 
 def _outer_forms(outer: str) -> Iterator[str]:

@@ -86,8 +86,7 @@ def _item_rows(keys: Iterable[str], inputs: Inputs) -> Iterator[Row]:
 def item_row(item: Item) -> Row:
     """The row of an item with at least one source."""
     first = item.sources[0]
-    same_words = ids.canonical(item.statement)
-    origins = {s.doc_id for s in item.sources if ids.canonical(s.source_span) == same_words} or {first.doc_id}
+    docs = {source.doc_id for source in item.sources}
     return Row(
         id=item.id,
         kind="item",
@@ -108,12 +107,18 @@ def item_row(item: Item) -> Row:
         quote=first.source_span,
         start=first.start,
         end=first.end,
-        docs=tuple(sorted({s.doc_id for s in item.sources})),
-        origins=tuple(sorted(origins)),
+        docs=tuple(sorted(docs)),
+        origins=tuple(sorted(_origins(item) if len(docs) > 1 else docs)),
         effective_date=item.valid_from or "",
         updated_at=item.updated_at,
         engine=item.engine,
     )
+
+
+def _origins(item: Item) -> set[str]:
+    """The documents whose own words the statement is; the first where it is nobody's."""
+    same_words = ids.canonical(item.statement)
+    return {s.doc_id for s in item.sources if ids.canonical(s.source_span) == same_words} or {item.sources[0].doc_id}
 
 
 def _page_rows(keys: frozenset[str], inputs: Inputs) -> Iterator[Row]:

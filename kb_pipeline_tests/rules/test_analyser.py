@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kb_pipeline.rules.analyser import analyse, exact_forms, query_tokens
+from kb_pipeline.rules.analyser import analyse, exact_forms, query_tokens, spelled
 
 FOUND = [
     ("max_seq_len", "Set max_seq_len to 4096.", ["Set max_seq_length to 4096.", "The max of seq and len."]),
@@ -91,3 +91,14 @@ def test_any_text_has_clean_tokens(text: str) -> None:
     tokens = analyse(text)
     assert all(token and token.split() == [token] for token in tokens)
     assert set(query_tokens(text)) <= set(tokens)
+
+
+@given(st.text(max_size=200))
+def test_an_index_takes_the_same_tokens_as_one_text(text: str) -> None:
+    """What is written into an index is what analysing gives, with white space between."""
+    assert spelled(text).split() == analyse(text)
+
+
+def test_an_accent_is_folded_with_its_letter() -> None:
+    """Composed, or as a sign after its letter: the same word, whatever stands around it."""
+    assert analyse("a cafe\u0301, na\u00efve \u201ccaf\u00e9\u201d") == analyse("a cafe, naive 'cafe'")

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 import tantivy
 
 from kb_pipeline.records import Scope
-from kb_pipeline.rules.analyser import analyse
+from kb_pipeline.rules.analyser import spelled
 from kb_pipeline.store.index import generations
 from kb_pipeline.store.index.rows import Keys
 from kb_pipeline.world import Vectors
@@ -101,16 +101,14 @@ def _documents(table: pa.Table) -> Iterator[tantivy.Document]:
         above = _above(heading if title in heading else f"{title}\n{heading}")
         document = tantivy.Document()
         document.add_unsigned("key", key)
-        document.add_text("text", f"{' '.join(analyse(text))} {above}")
+        document.add_text("text", f"{spelled(text)} {above}")
         for term in _terms(kind, category, docs or [doc]):
             document.add_text("scope", term)
         yield document
 
 
-@lru_cache(maxsize=1024)
-def _above(heading: str) -> str:
-    """The tokens of a heading, which many rows share."""
-    return " ".join(analyse(heading))
+_above = lru_cache(maxsize=1024)(spelled)
+"""The tokens of a heading, which many rows share."""
 
 
 def _terms(kind: str, category: str, docs: Sequence[str]) -> set[str]:

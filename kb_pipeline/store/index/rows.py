@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from functools import lru_cache
 from hashlib import blake2b
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ SCHEMA = pa.schema(
     + [("hash", pa.string()), ("key", pa.uint64())]
 )
 
-_LISTS = tuple(name for name, field in Row.model_fields.items() if field.annotation == tuple[str, ...])
+_values = attrgetter(*FIELDS)
 
 
 @lru_cache(maxsize=1 << 16)  # one search asks for the same ids several times
@@ -49,21 +50,16 @@ def keys(row_ids: Sequence[str]) -> Keys:
 
 def to_table(rows: Sequence[Row]) -> pa.Table:
     """Rows as a table of ``SCHEMA``, with the hash that a delta is computed from and the key."""
-    columns: dict[str, Any] = {name: [getattr(row, name) for row in rows] for name in FIELDS}
-    columns["hash"] = [row_hash(row) for row in rows]
-    columns["key"] = keys([row.id for row in rows])
-    return pa.table([pa.array(columns[name], type=SCHEMA.field(name).type) for name in SCHEMA.names], schema=SCHEMA)
+    if not rows:
+        return SCHEMA.empty_table()
+    columns = [*zip(*map(_values, rows), strict=True), [row_hash(row) for row in rows], keys([row.id for row in rows])]
+    arrays = [pa.array(column, type=field.type) for column, field in zip(columns, SCHEMA, strict=True)]
+    return pa.table(arrays, schema=SCHEMA)
 
 
 def to_rows(table: pa.Table) -> list[Row]:
-    """The rows of a table of ``SCHEMA``, not validated again: they were when it was made."""
-    return [_row(values) for values in table.select(FIELDS).to_pylist()]
-
-
-def _row(values: dict[str, Any]) -> Row:
-    for name in _LISTS:
-        values[name] = tuple(values[name])
-    return Row.model_construct(**values)
+    """The rows of a table of ``SCHEMA``."""
+    return [Row(**values) for values in table.select(FIELDS).to_pylist()]
 
 
 def write_segment(path: Path, table: pa.Table) -> None:
