@@ -322,8 +322,9 @@ class Index(Protocol):
     def within(self, sources: frozenset[str]) -> "Index":
         """The same, for one who may see these sources alone."""
 
-    def snapshot(self, generation: str | None = None) -> AbstractContextManager[Snapshot]:
-        """Pin a generation (the live one by default). Raises ``NotFound`` where there is none."""
+    def snapshot(self, generation: str | None = None, *, gone: bool = False) -> AbstractContextManager[Snapshot]:
+        """Pin a generation (the live one by default). ``gone`` has the documents in it that are masked, whose words are
+        for nobody to see. Raises ``NotFound`` where there is none."""
 
 
 @dataclass(frozen=True)

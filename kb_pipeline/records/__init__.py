@@ -36,6 +36,7 @@ from kb_pipeline.records.browsing import (
     Verification,
 )
 from kb_pipeline.records.clusters import Cluster, DedupDecision, Occurrence, Pair, Side, Verdict
+from kb_pipeline.records.comparing import PageChanges, Piece, SentenceChange, WikiChanges
 from kb_pipeline.records.curation import Conflict, HumanDecision, Review
 from kb_pipeline.records.documents import (
     Category,
@@ -166,11 +167,13 @@ __all__ = [
     "Overview",
     "Page",
     "PageBrief",
+    "PageChanges",
     "PageView",
     "Pages",
     "Pair",
     "Part",
     "Passage",
+    "Piece",
     "Placed",
     "Plan",
     "Principal",
@@ -198,6 +201,7 @@ __all__ = [
     "SearchResult",
     "Section",
     "Sentence",
+    "SentenceChange",
     "Shelf",
     "Side",
     "Source",
@@ -225,6 +229,7 @@ __all__ = [
     "Verdict",
     "Verification",
     "Way",
+    "WikiChanges",
     "Written",
     "WrittenSection",
 ]

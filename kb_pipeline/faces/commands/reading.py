@@ -44,6 +44,30 @@ def page(
 
 
 @app.command()
+def diff(
+    name: Annotated[str | None, typer.Argument(metavar="PAGE", help="As for kb page; all pages without it.")] = None,
+    since: Annotated[
+        str | None, typer.Option("--since", help="A retained generation, by default the last but one.")
+    ] = None,
+    root: Root = None,
+    as_json: Json = False,
+) -> None:
+    """What changed on the wiki since an earlier build, sentence by sentence, and why.
+
+    Examples: kb diff · kb diff Turnstile · kb diff --since g7
+    """
+    from kb_pipeline.faces.rendering import reading
+
+    base = opened(root)
+    if name is None:
+        found = base.wiki_changes(since)
+        print_json(found) if as_json else reading.wiki_changes(found)
+    else:
+        page = base.page_changes(name, since)
+        print_json(page) if as_json else reading.page_changes(page)
+
+
+@app.command()
 def export(
     html: Annotated[Path | None, typer.Option("--html", help="A folder for a site that needs no server.")] = None,
     okf: Annotated[Path | None, typer.Option("--okf", help="A folder for an Open Knowledge Format bundle.")] = None,

@@ -227,15 +227,17 @@ class LocalIndex:
         return self._write(None, _part(seen, vectors[found], found.tolist(), stamp.dim), keys(()), stamp)
 
     @contextmanager
-    def snapshot(self, generation: str | None = None) -> Iterator[LocalSnapshot]:
+    def snapshot(self, generation: str | None = None, *, gone: bool = False) -> Iterator[LocalSnapshot]:
         """Pin a generation (the live one by default) for a request. What it read stays readable when it is collected.
+        ``gone`` has the documents in it that are masked.
 
         Raises ``NotFound`` where there is none, ``StoreError`` where it is damaged.
         """
-        yield self._snapshot(generation)
+        yield self._snapshot(generation, gone)
 
-    def _snapshot(self, generation: str | None) -> LocalSnapshot:
-        opened, masked = self._open(generation) if generation else self._open_live(), self._masked()
+    def _snapshot(self, generation: str | None, gone: bool) -> LocalSnapshot:
+        opened = self._open(generation) if generation else self._open_live()
+        masked = frozenset[str]() if gone else self._masked()
         with self._guard:
             key = opened, masked, self._sources
             if key not in self._snapshots:
