@@ -81,7 +81,7 @@ def _braces(match: re.Match[str]) -> str:
 
 
 def _class(match: re.Match[str]) -> str:
-    members = match[2].replace("\\", r"\\").replace("[", r"\[")
+    members = re.sub(r"[\\\[&~|]|(?<=-)-", r"\\\g<0>", match[2])  # Python may come to read more into sets than we do
     regex = f"(?!/)[{'^' if match[1] else ''}{members}]"
     try:
         re.compile(regex)

@@ -24,6 +24,8 @@ from kb_pipeline.sources.globs import Selection
         ("[ab].md", ["a.md", "b.md"], ["c.md"]),
         ("[!ab].md", ["c.md"], ["a.md"]),
         ("[^ab].md", ["c.md"], ["a.md"]),
+        ("[+--].md", [",.md", "-.md"], ["a.md"]),
+        ("[a&&b||c].md", ["a.md", "&.md", "|.md"], ["d.md"]),
         ("[z-a].md", ["[z-a].md"], ["z.md"]),
         ("[.md", ["[.md"], ["x.md"]),
         ("*.{md,txt}", ["a.md", "x/a.txt"], ["a.rst"]),
