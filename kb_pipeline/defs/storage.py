@@ -15,6 +15,7 @@ from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS
 from dagster._core.storage.sqlite_storage import DagsterSqliteStorage
 from dagster._serdes import ConfigurableClassData
 from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.engine.interfaces import DBAPIConnection
 
 
 def kept_open(described: InstanceRef) -> InstanceRef:
@@ -83,7 +84,15 @@ class _Events(SqliteEventLogStorage):
 
 
 def _engine(address: str) -> Engine:
-    """An engine whose commits wait for no disk: the file stays whole, a power loss takes the last events at most."""
+    """An engine whose commits wait for no disk: the file stays whole, a power loss takes the last events at most.
+
+    Dagster turns to the write-ahead log too, but only once each statement that makes the tables of a run has waited.
+    """
     engine = create_engine(address, connect_args={"timeout": SQLITE_BUSY_TIMEOUT_SECONDS})
-    event.listen(engine, "connect", lambda connection, _: connection.execute("PRAGMA synchronous=NORMAL"))
+    event.listen(engine, "connect", _unhurried)
     return engine
+
+
+def _unhurried(connection: DBAPIConnection, _: object) -> None:
+    for pragma in ("journal_mode=WAL", "synchronous=NORMAL"):
+        connection.cursor().execute(f"PRAGMA {pragma}")
