@@ -12,7 +12,7 @@ from kb_pipeline.errors import NotFound, SourceUnavailable
 from kb_pipeline.recipes import outdated
 from kb_pipeline.records import BuildReport, Estimate, Finding, StageReport
 from kb_pipeline.rules import ids
-from kb_pipeline.runner import Stale, build_stage, check, checks_of, stale
+from kb_pipeline.runner import Stale, build_stage, check, checks_of, stale, stale_stages
 from kb_pipeline.stages import PER_SOURCE, PIPELINE
 from kb_pipeline.store import files
 
@@ -51,6 +51,10 @@ class Building(Session):
                 f"there is no source '{min(unknown)}'.", where="sources.yaml", cure=f"Known sources: {known}."
             )
         return stale(self._run(full=full, accept_deletions=accept_deletions), only, refetch=refetch)
+
+    def stale_stages(self, *, full: bool = False) -> Stale:
+        """The whole stages that must run, after their sources did; changes nothing, and looks at no source."""
+        return stale_stages(self._run(full=full))
 
     def estimate(self, only: frozenset[str] = frozenset(), *, full: bool = False) -> Estimate:
         """What the next build would ask of models, by stage, as ranges. Sources are read, no model is asked."""

@@ -15,7 +15,7 @@ from kb_pipeline.records import StageReport
 from kb_pipeline.rules.taxonomy import category_folders
 from kb_pipeline.runner import Progress, Run, no_progress
 from kb_pipeline.settings import Settings
-from kb_pipeline.sources import check_types
+from kb_pipeline.sources import check_types, listed_once
 from kb_pipeline.store import files
 from kb_pipeline.store.kb import Kb
 
@@ -108,9 +108,14 @@ class Session:
     def lease(self, holder: str = "") -> Iterator[None]:
         """Hold the build lease: one build at a time, whoever asks for it. ``holder`` names who builds it all.
 
-        Meanwhile the files that people may edit are looked at once: what they change in a build is for the next one.
+        Meanwhile sources, and the files that people may edit, are looked at once: what changes in a build is for the
+        next one.
         """
-        with files.lease(self._lease, holder=holder, on_wait=LISTENER.get().waiting), _rare_collections():
+        with (
+            files.lease(self._lease, holder=holder, on_wait=LISTENER.get().waiting),
+            _rare_collections(),
+            listed_once(),
+        ):
             outer = self._trees
             self._trees = {} if outer is None else outer
             try:

@@ -46,7 +46,7 @@ def build(
             failed += jobs.run("sync", {**accepted, **asked(stale, source)}, partition_key=source)
             if jobs.stopped:
                 return tuple(failed)
-        compile_ = base.stale(full=full)
+        compile_ = base.stale_stages(full=full)
         if compile_.stages:
             stages = [dg.AssetKey(name) for name in compile_.stages]
             failed += jobs.run("compile", asked(compile_, "compile"), asset_selection=stages)

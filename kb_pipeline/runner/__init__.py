@@ -7,12 +7,23 @@ from kb_pipeline.runner.checking import check, checks_of, held
 from kb_pipeline.runner.context import Progress, Run, no_progress
 from kb_pipeline.runner.each import each
 from kb_pipeline.runner.fetching import fetch, forget, hide
-from kb_pipeline.runner.staleness import Stale, due, stale
+from kb_pipeline.runner.staleness import Stale, due, stale, stale_stages
 from kb_pipeline.runner.upstream import forget_unseen
 from kb_pipeline.runner.whole import whole
 from kb_pipeline.stages import PIPELINE, WHOLE
 
-__all__ = ["Progress", "Run", "Stale", "build_stage", "check", "checks_of", "held", "no_progress", "stale"]
+__all__ = [
+    "Progress",
+    "Run",
+    "Stale",
+    "build_stage",
+    "check",
+    "checks_of",
+    "held",
+    "no_progress",
+    "stale",
+    "stale_stages",
+]
 
 
 def build_stage(run: Run, name: str, source_id: str | None = None) -> StageReport:

@@ -11,7 +11,7 @@ from kb_pipeline.records import Fetched, RawEntry, Source, StageReport
 from kb_pipeline.rules import ids
 from kb_pipeline.rules.written import HUMAN
 from kb_pipeline.runner.context import Run, Stamp
-from kb_pipeline.sources import kinds
+from kb_pipeline.sources import kinds, listed_once
 from kb_pipeline.stages import PIPELINE, raw
 from kb_pipeline.store.commits import Group
 from kb_pipeline.store.manifests import Entry, Manifest
@@ -27,8 +27,9 @@ def fetch(run: Run, source: Source) -> StageReport:
     before = run.stamp("raw", source.id)
     visit = _Visit(run, source, recipe)
     try:
-        fingerprint = kinds(run.world.settings)[source.type].fingerprint(source, run.world.settings)
-        visit.read()
+        with listed_once():
+            fingerprint = kinds(run.world.settings)[source.type].fingerprint(source, run.world.settings)
+            visit.read()
     except Exception as error:
         visit.commit()
         run.keep_stamp("raw", source.id, {**before, "failed": str(error), "failed_at": run.now()})
@@ -102,7 +103,7 @@ class _Visit:
                 self.failed[fetched.path] = fetched.reason
                 self.warnings.append(f"{self.source.id}/{fetched.path}: {fetched.reason}")
             else:
-                self._keep(fetched)
+                self._keep(fetched, known.get(fetched.path))
             if len(self.groups) >= _BATCH_DOCS or self.size > _BATCH_BYTES:
                 self.commit()
         self.commit()
@@ -113,12 +114,15 @@ class _Visit:
                 stat = None if self.run.full else self.remembered.get(entry.key)
                 yield entry.key, RawEntry(**entry.info, stat=(stat[0], stat[1]) if isinstance(stat, list) else None)
 
-    def _keep(self, fetched: Fetched) -> None:
+    def _keep(self, fetched: Fetched, known: RawEntry | None) -> None:
         old = self.manifest.get(fetched.path)
-        before = RawEntry(**old.info) if old else None
+        before = known or (RawEntry(**old.info) if old else None)
         after = raw.entry(fetched, before, self.source, self.run.world.clock.now())
         if fetched.stat:
             self.stats[fetched.path] = fetched.stat
+        if old and fetched.content is None and after == known and old.recipe == self.recipe:
+            self.same += 1
+            return
         path = next(iter(old.outputs), "") if old else ""
         path = path or self._free(fetched.path)
         group = Group(

@@ -1,7 +1,7 @@
 """What is stale, and why. The one opinion on it: sensor, command line and status ask here. Changes nothing."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from kb_pipeline.records import Source
@@ -43,7 +43,7 @@ def stale(run: Run, only: frozenset[str] = frozenset(), *, refetch: bool = False
     """Compare registry, fingerprints, recipes and manifests with what was recorded.
 
     ``only`` restricts to these sources and asks their remotes even where no refresh is due; ``refetch`` asks every
-    remote (the nightly). Whole stages are judged by what is on disk now: after a source ran, ask again.
+    remote (the nightly). Whole stages are judged by what is on disk now: after a source ran, ask ``stale_stages``.
     """
     sources: dict[str, str] = {}
     asks: dict[str, str] = {}
@@ -55,13 +55,16 @@ def stale(run: Run, only: frozenset[str] = frozenset(), *, refetch: bool = False
         if reason:
             sources[source.id] = reason
             asks[source.id] = _ask(run, source, reason)
+    below = stale_stages(run)
+    return replace(below, sources=sources, asks=asks | below.asks)
+
+
+def stale_stages(run: Run) -> Stale:
+    """The same for whole stages alone: no source is looked at."""
     holding = held(run)
     stages = _below(run, holding)
-    if stages:
-        asks["compile"] = ids.digest_json(
-            [[n, r, run.recipe(PIPELINE[n]), run.upstream(PIPELINE[n])] for n, r in stages.items()]
-        )
-    return Stale(sources, stages, asks, holding)
+    asked = [[n, r, run.recipe(PIPELINE[n]), run.upstream(PIPELINE[n])] for n, r in stages.items()]
+    return Stale(stages=stages, asks={"compile": ids.digest_json(asked)} if stages else {}, held=holding)
 
 
 def _ask(run: Run, source: Source, reason: str) -> str:

@@ -11,9 +11,10 @@ from kb_pipeline.settings import SOURCES, Settings
 from kb_pipeline.sources import local, web
 from kb_pipeline.sources.kind import Allowed, Kind
 from kb_pipeline.sources.plugins import plugins
+from kb_pipeline.sources.scan import listed_once
 from kb_pipeline.yaml_lines import near
 
-__all__ = ["KINDS", "Kind", "check_types", "kinds"]
+__all__ = ["KINDS", "Kind", "check_types", "kinds", "listed_once"]
 
 KINDS: dict[str, Kind] = {"local": local.KIND, "web": web.KIND}
 

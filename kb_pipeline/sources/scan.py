@@ -3,6 +3,8 @@
 import os
 import stat
 from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
@@ -37,11 +39,37 @@ class File(NamedTuple):
     folder: bool = False
 
 
+_Listings = dict[tuple[Path, str], tuple[Source, list[File]]]
+_LISTED: ContextVar[_Listings | None] = ContextVar("listed", default=None)
+
+
+@contextmanager
+def listed_once() -> Iterator[None]:
+    """List each source once inside the block: its fingerprint, and what is read of it, tell of the same moment. What
+    changes later differs from that fingerprint, so the next look finds it."""
+    token = _LISTED.set({} if (outer := _LISTED.get()) is None else outer)
+    try:
+        yield
+    finally:
+        _LISTED.reset(token)
+
+
 def scan(source: Source, settings: Settings) -> list[File]:
     """The files of ``source``, sorted by path; no path twice.
 
     Raises ``SourceUnavailable`` where one of its paths is missing, unreadable or the knowledge base itself.
     """
+    listings = _LISTED.get()
+    if listings is None:
+        return _scan(source, settings)
+    entry, files = listings.get((settings.root, source.id), (None, []))
+    if entry != source:
+        files = _scan(source, settings)
+        listings[settings.root, source.id] = source, files
+    return files
+
+
+def _scan(source: Source, settings: Settings) -> list[File]:
     walk = _Walk(source, settings)
     bases = [_Base(source, uri, settings.root) for uri in source.uri]
     found = [file for base in bases for file in sorted(walk.base(base))]

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from kb_pipeline.errors import SourceUnavailable
+from kb_pipeline.sources import listed_once
 from kb_pipeline_tests.sources.conftest import Listing, remember
 from kb_pipeline_tests.sources.listings import Write, fingerprint, local, paths, states
 
@@ -111,6 +112,18 @@ def test_an_edit_an_addition_and_a_deletion_are_seen(listing: Listing, write: Wr
     write("notes/d.md", "d")
     (tmp_path / "notes/c.md").unlink()
     assert states(listing.fetch(local(), known)) == {"a.md": "changed", "b.md": "same", "d.md": "changed"}
+
+
+def test_a_build_lists_a_source_once_and_loses_nothing(listing: Listing, write: Write) -> None:
+    """Within a build fingerprint and documents are of one moment; what comes later makes the next fingerprint differ."""
+    write("notes/a.md")
+    with listed_once():
+        seen = fingerprint(listing, local())
+        write("notes/b.md")
+        assert paths(listing.fetch(local())) == ["a.md"]
+        assert paths(listing.fetch(local(include=("b.md",)))) == ["b.md"], "another entry is another listing"
+    assert fingerprint(listing, local()) != seen
+    assert paths(listing.fetch(local())) == ["a.md", "b.md"]
 
 
 def test_the_fingerprint_moves_with_the_files(listing: Listing, write: Write, tmp_path: Path) -> None:
