@@ -115,7 +115,7 @@ def test_an_edit_an_addition_and_a_deletion_are_seen(listing: Listing, write: Wr
 
 
 def test_a_build_lists_a_source_once_and_loses_nothing(listing: Listing, write: Write) -> None:
-    """Within a build fingerprint and documents are of one moment; what comes later makes the next fingerprint differ."""
+    """Within a build fingerprint and documents are of one moment; what comes later makes the next one differ."""
     write("notes/a.md")
     with listed_once():
         seen = fingerprint(listing, local())
