@@ -8,7 +8,7 @@ from kb_pipeline.records import Finding, Item, Page, Rendering
 from kb_pipeline.rules.pages.markdown import plain, quoted
 from kb_pipeline.rules.pages.merging import is_reviewed
 from kb_pipeline.rules.pages.reading import Line, dead_links, read
-from kb_pipeline.rules.pages.rendering import HISTORY, SHOWN
+from kb_pipeline.rules.pages.rendering import HISTORY, SHOWN, quote_of
 from kb_pipeline.world import Changes, Inputs, World
 
 
@@ -63,10 +63,5 @@ def _unproven(line: Line, items: Mapping[str, Item], feet: Mapping[str, str]) ->
         item = items.get(key)
         if item is None or (item.status != "active" and line.section != HISTORY):
             yield f"{key} does not hold: {line.text[:80]}"
-        elif not item.sources or not all(quoted(_cut(c.source_span)) in feet.get(key, "") for c in item.sources):
+        elif not item.sources or not all(quoted(quote_of(c)[:SHOWN]) in feet.get(key, "") for c in item.sources):
             yield f"the footnote of {key} shows another quote"
-
-
-def _cut(quote: str) -> str:
-    """The beginning of a quote that a footnote shows in any case."""
-    return " ".join(quote.split())[:SHOWN]

@@ -113,22 +113,56 @@ def test_what_belongs_to_a_point_tears_no_list() -> None:
     assert [len(point) for point in block.points] == [2, 2, 1]
 
 
-def test_what_announces_code_does_not_end_amid_a_thought() -> None:
-    """The code itself stands in the document alone: where the sentence hangs on it, that is shown."""
-    told = (item(1, "You can change the address by setting client:"), item(2, "Then you can use it as:"))
+def text_of(*told: Item) -> str:
+    """The page of items that stand below no heading."""
     material = Material(title="Relay", category="Stores", parts=(("", told),))
-    page = Page(
-        id="pg_1",
-        title="Relay",
-        path="relay.md",
-        category="Stores",
-        parts=(Part(heading="", items=("kb_000000000001", "kb_000000000002")),),
-    )
-    text = rendered(Rendered(page, plainly(material), {i.id: i for i in told}, {}))
+    parts = (Part(heading="", items=tuple(i.id for i in told)),)
+    page = Page(id="pg_1", title="Relay", path="relay.md", category="Stores", parts=parts)
+    return rendered(Rendered(page, plainly(material), {i.id: i for i in told}, {}))
+
+
+def quoting(number: int, statement: str, quote: str) -> Item:
+    """An item that more than its statement proves."""
+    made = item(number, statement)
+    return made.model_copy(update={"sources": (made.sources[0].model_copy(update={"source_span": quote}),)})
+
+
+def test_what_announces_code_does_not_end_amid_a_thought() -> None:
+    """Where the code is no part of the item, the sentence says so if it hangs on it."""
+    text = text_of(item(1, "You can change the address by setting client:"), item(2, "Then you can use it as:"))
     assert "by setting client.[^" in text
     assert "use it as …[^" in text
     assert 'summary: "You can change the address by setting client"' in text
     assert {line for line in line_hashes(text) if line} <= set(likely_base(text))
+
+
+def test_code_that_a_quote_shows_stands_below_its_sentence() -> None:
+    """With the language of its fence, once, whatever it holds; the footnote shows the sentence alone."""
+    quote = "You can set the port:\n\n~~~python\n# Not a heading\nport = 80\n\n```\n"
+    text = text_of(item(1, STATEMENTS[0]), quoting(2, "You can set the port:", quote))
+    shown = "You can set the port:[^kb_000000000002]\n\n````python\n# Not a heading\nport = 80\n\n```\n````\n"
+    assert shown in text
+    assert text.count("port = 80") == 1
+    assert "[^kb_000000000002]: “You can set the port:” and the code that it shows — " in text
+    assert {line for line in line_hashes(text) if line} <= set(likely_base(text))
+
+
+def test_names_stand_as_code_where_their_document_has_them_so() -> None:
+    """Each time that a name occurs counts by itself."""
+    told = "You can change the client by setting client or a {prefix} of <b>."
+    text = text_of(
+        quoting(1, told, told.replace("setting client", "setting `client`").replace("{prefix}", "`{prefix}`"))
+    )
+    assert "You can change the client by setting `client` or a `{prefix}` of \\<b>.[^" in text
+
+
+def test_what_leans_on_a_sentence_stays_behind_it() -> None:
+    """A sentence tied by a connective follows its neighbour, whatever kind of knowledge either is."""
+    told = ("The relay may fail.", "In this case, restart the relay.", "It keeps 64 messages.", "It speaks TLS 1.3.")
+    kinds = ("fact", "procedure", "fact", "fact")
+    items = [item(n, s, item_type=k) for n, (s, k) in enumerate(zip(told, kinds, strict=True), start=1)]
+    text = text_of(item(9, "The relay is old."), *items)
+    assert f"{told[0]}[^kb_000000000001]\n{told[1]}[^kb_000000000002]\n" in text
 
 
 def test_an_honest_model_is_asked_once() -> None:

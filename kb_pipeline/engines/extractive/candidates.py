@@ -6,7 +6,9 @@ Refuses to judge whether it is knowledge.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from textwrap import dedent
 
+from kb_pipeline.engines.extractive.announcing import announces, commands, is_bare, is_example, points_down
 from kb_pipeline.engines.extractive.blocks import Block, read
 from kb_pipeline.engines.extractive.markup import plain
 from kb_pipeline.engines.extractive.sentences import split
@@ -35,12 +37,7 @@ _TERM = re.compile(
 )
 _CODED = re.compile(r"(?P<term>(?!For |Example)[A-Z][^:.`]{2,60}): `[^`]+`\.?")
 _RELEASE = re.compile(r"(?:version |release )?[\[(]?v?\d+\.\d+(?:\.\w+)*\b|\bunreleased\b", re.IGNORECASE)
-_SHELL = re.compile(
-    r"\s*(?:\$|%|>|PS>|#)?\s*(?:sudo |[A-Z_]+=\S+ )*(?:pip3?|pipx|python3?|uv|uvx|npm|npx|yarn|pnpm|node|git|docker|"
-    r"kubectl|helm|curl|wget|apt(?:-get)?|brew|conda|make|cargo|go|cd|ls|mkdir|rm|cp|mv|cat|echo|export|source|ssh|"
-    r"scp|bash|sh|systemctl|gunicorn|uvicorn|hypercorn|daphne|pytest|poetry|hatch|tox|nox|ruff|mypy|mkdocs|"
-    r"scripts/\S+|\./\S+|vllm|terraform|ansible)\b"
-)
+_MARK = re.compile(r"[ \t>]*(?:`{3,}|~{3,})")
 _LATIN = re.compile(r"[A-Za-zÀ-ɏ]")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 _STOP = re.compile(r"[.!?。！？؟۔｡…][\"'”’»)\]」』*_`]*$")
@@ -50,8 +47,6 @@ _FOREIGN = words(
 )
 LONGEST = 1200
 """Code points of the longest candidate that can be an item."""
-
-_MOST_COMMAND_LINES = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +63,12 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One sentence of a chunk: ``raw`` is ``chunk.text[start:end]`` with line markers blanked, ``text`` it in plain.
+    """One sentence of a chunk: ``raw`` is the text from ``start`` with line markers blanked, ``text`` it in plain.
 
-    ``opens`` says that it is the first of its block, ``term`` what its list item describes, ``command`` the shell lines
-    right below it, ``previous`` the candidate before it in the same section. ``foreign`` says that its verbs cannot be
-    judged: it is in another script, or in another language in Latin letters.
+    ``opens`` says that it is the first of its block, ``term`` what its list item describes, ``code`` what a block of
+    code right below it shows, up to whose end it reaches (else to that of ``raw``), ``previous`` the candidate before
+    it in the same section. ``foreign`` says that its verbs cannot be judged: it is in another script, or in another
+    language in Latin letters. ``introduces`` says that code follows, shown or too long to be.
     """
 
     start: int
@@ -85,7 +81,7 @@ class Candidate:
     foreign: bool
     previous: str = ""
     term: str = ""
-    command: str = ""
+    code: str = ""
     introduces: bool = False
 
     @property
@@ -113,7 +109,7 @@ def candidates(chunk: Chunk) -> list[Candidate]:
             leads, previous = [], ""
             place = place if path else Place(plain(block.masked.strip("# \t")), False)
         elif block.kind == "fence":
-            _note_what_follows(found, block)
+            _show(found, block, chunk.text)
         else:
             leads = [(indent, lead) for indent, lead in leads if block.kind == "bullet" and indent < block.indent]
             for c in _sentences(block, replace(place, lead=leads[-1][1]) if leads else place, previous):
@@ -178,11 +174,31 @@ def _without_label(text: str, start: int, end: int, label: re.Pattern[str]) -> t
     return start, end
 
 
-def _note_what_follows(found: list[Candidate], fence: Block) -> None:
-    """The sentence right above a fence introduces it; where the fence holds shell commands, they are its detail."""
-    if not found or not found[-1].text.endswith((":", ".")):
+def _show(found: list[Candidate], fence: Block, text: str) -> None:
+    """Let the sentence right above a block of code show it, if it waits for it, gives shell commands, or has said
+    before what it is. Where that sentence says nothing without the code, the one before it shows it."""
+    if not found or not _is_right_above(found[-1], fence, text):
         return
-    lines = [line.strip() for line in fence.masked.split("\n") if line.strip()]
-    shell = bool(lines) and len(lines) <= _MOST_COMMAND_LINES and all(_SHELL.match(line) for line in lines)
-    command = "\n".join(re.sub(r"^(?:\$|%|>|PS>)\s+", "", line) for line in lines) if shell else ""
-    found[-1] = replace(found[-1], command=command, introduces=found[-1].text.endswith((":", "...", "…")))
+    code = dedent(fence.masked).strip("\n").rstrip()
+    shell = commands(code)
+    last = found[-1]
+    if last.code:
+        joined = f"{last.code}\n\n{shell or code}"
+        whole = is_example(joined)  # half of what it announces would mislead
+        end = fence.end if whole else last.start + len(last.raw)
+        found[-1] = replace(last, code=joined if whole else "", end=end, introduces=True)
+        return
+    waits = points_down(last.text) or announces(last.text)
+    found[-1] = replace(last, introduces=waits)
+    if is_bare(last.text):
+        host = found[-2] if len(found) > 1 and _is_right_above(found[-2], last, text) else None
+        if host and not host.code and is_example(code):
+            found[-2] = replace(host, code=shell or code, end=fence.end, introduces=True)
+    elif is_example(code) and (waits or (shell and last.stops)):
+        found[-1] = replace(last, code=shell or code, end=fence.end)
+
+
+def _is_right_above(c: Candidate, below: Block | Candidate, text: str) -> bool:
+    """Whether nothing but blank lines and the marks of fences lies between."""
+    lines = text[c.end : below.start].split("\n") if c.block.kind in ("paragraph", "bullet") else ["no sentence"]
+    return all(not line.strip(" \t>*_)]}") or _MARK.match(line) for line in lines)

@@ -57,8 +57,8 @@ def _drafts(chunk: Chunk, c: Candidate, known: frozenset[str], engine: str) -> I
 
 
 def _type(c: Candidate, s: Statement) -> ItemType:
-    """What a list item says of its term defines it, a sentence with commands is a procedure; else the words decide."""
-    if c.command:
+    """What a list item says of its term defines it, a sentence that shows code is a procedure; else words decide."""
+    if c.code:
         return "procedure"
     if c.block.kind == "row":
         values = cells(s.raw)[1:]

@@ -7,6 +7,10 @@ _CODE = re.compile(r"(?<!`)(`+)(?!`)\s?(.+?)\s?(?<!`)\1(?!`)", re.DOTALL)
 _IMAGE = re.compile(r"!\[[^\]]*\](?:\([^()\s]*(?:\([^()]*\)[^()]*)*\)|\[[^\]]*\])")
 _FOOTNOTE = re.compile(r"\[\^[^\]]+\]:?")
 _LINK = re.compile(r"\[([^\[\]]+)\](?:\(\s*<?[^()<>]*(?:\([^()]*\)[^()]*)*>?(?:\s+\"[^\"]*\")?\s*\)|\[[^\[\]]*\])")
+# A reference whose address stands elsewhere: only what is surely a name, since brackets mean much else.
+_SHORTCUT = re.compile(
+    r"(?<![\w\])])\[(\ue000\d+\ue001|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|[A-Za-z]+[a-z][A-Z]\w*)\](?![\[(:\w])"
+)
 _AUTOLINK = re.compile(r"<((?:https?|mailto|ftp):[^<>\s]+)>")
 _TAG = re.compile(r"<(?:!--.*?--|/?[a-zA-Z][a-zA-Z0-9-]*(?:\s[^<>]*)?/?)>", re.DOTALL)
 _BREAK = re.compile(r"<br\s*/?>")
@@ -38,7 +42,7 @@ def plain(text: str) -> str:
     text = _BREAK.sub(" ", text)
     for pattern in (_IMAGE, _FOOTNOTE, _TAG, _ATTRIBUTES):
         text = pattern.sub("", text)
-    text = _LINK.sub(r"\1", text)
+    text = _SHORTCUT.sub(r"\1", _LINK.sub(r"\1", text))
     for _ in range(2):  # emphasis within emphasis
         text = _TIGHT_STRONG.sub(r"\1", _STRONG.sub(r"\2", text))
     text = html.unescape(_UNPAIRED.sub("", _EMPHASIS.sub(r"\1", text).strip()))

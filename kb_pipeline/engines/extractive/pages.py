@@ -13,6 +13,7 @@ from typing import Literal
 from kb_pipeline.engines.extractive.points import Point, is_option, points, term_of
 from kb_pipeline.engines.extractive.statements import is_anaphoric, without_connective
 from kb_pipeline.records import Block, Facet, Item, Material, Stated, Written, WrittenSection
+from kb_pipeline.rules import shown
 from kb_pipeline.rules.ids import canonical
 from kb_pipeline.rules.pages.topics import form_of, is_release
 
@@ -75,10 +76,20 @@ def _runs(heading: str, items: Sequence[Item], material: Material) -> list[_Run]
             _also(*again, item.id)
             continue
         stated = Stated(text=point.text, cites=(item.id,), follows=_follows(item, before))
-        run = _place(runs, point, stated, leans=bool(item.detail) or is_anaphoric(without_connective(item.statement)))
+        run = _place(runs, point, stated, leans=_leans(item))
         seen[canonical(item.statement)] = run, len(run.points) - 1, len(run.points[-1]) - 1
         before = item.statement
     return runs
+
+
+def _leans(item: Item) -> bool:
+    """Whether a sentence belongs to the one before it: it begins with a pronoun, or has its words for a detail."""
+    return bool(_explained(item)) or is_anaphoric(without_connective(item.statement))
+
+
+def _explained(item: Item) -> str:
+    """What an item's detail says in words; code is shown below its sentence."""
+    return "" if any(shown.code(c.source_span) for c in item.sources) else item.detail
 
 
 def _also(run: _Run, at: int, sentence: int, item: str) -> None:
@@ -89,8 +100,8 @@ def _also(run: _Run, at: int, sentence: int, item: str) -> None:
 
 def _follows(item: Item, before: str) -> str:
     """The sentence that ``item`` leans on, unless it has just been said."""
-    leans = item.confidence == "low" and item.detail and is_anaphoric(without_connective(item.statement))
-    return item.detail if leans and canonical(item.detail) != canonical(before) else ""
+    detail = _explained(item) if item.confidence == "low" and is_anaphoric(without_connective(item.statement)) else ""
+    return detail if canonical(detail) != canonical(before) else ""
 
 
 def _place(runs: list[_Run], point: Point, stated: Stated, *, leans: bool) -> _Run:
@@ -102,7 +113,8 @@ def _place(runs: list[_Run], point: Point, stated: Stated, *, leans: bool) -> _R
         else:
             last.points.append([stated])
         return last
-    if not point.list and last and leans and not stated.follows:
+    tied = last and last.kind == "prose" and without_connective(point.text) != point.text
+    if not point.list and last and (leans or tied) and not stated.follows:
         last.points[-1].append(stated)
         return last
     kind = "list" if point.list else "prose"

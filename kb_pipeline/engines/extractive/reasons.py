@@ -3,12 +3,14 @@
 import re
 from collections.abc import Callable
 
+from kb_pipeline.engines.extractive.announcing import announces
 from kb_pipeline.engines.extractive.candidates import LONGEST, Candidate
 from kb_pipeline.engines.extractive.markup import link_share
 from kb_pipeline.engines.extractive.verbs import begins_with_verb, is_certain, is_finite, is_imperative
 from kb_pipeline.rules.words import FUNCTION_WORDS
 
 REASONS = {
+    "announcement": "tells what the text does or shows next, not what is so",
     "boilerplate": "cookie banners, copyright lines, subscription offers and other text that serves the page",
     "chatter": "greetings, thanks and agreement that state nothing",
     "code": "a line of code or output outside a fence",
@@ -41,14 +43,17 @@ _NAVIGATION = re.compile(
     rf"(?:check(?: out)?|visit|read|consult|browse) (?:our |the |this |that )?(?:\S+ ){{0,3}}{_PLACE}\b)"
     r"(?!.*\b(?:because|since|if|so that|must|should|cannot)\b)|(?:next|previous|prev|back|home|skip) ?(?::|to\b|»|→)|"
     r"table of contents|(?:for|to (?:find|learn|read|see|get|know)) (?:a |an |the |out )?(?:more|further|full|complete|"
-    r"other|additional|detailed)\b.*\b(?:see|visit|read|refer|check|consult|contact|go)\b|"
+    r"other|additional|detailed|list of)\b.*\b(?:see|visit|read|refer|check|consult|contact|go)\b|"
     r"more (?:information|details|info)\b|(?:more|further|full|additional) .{0,60}\b(?:can|may) be found\b|read more|"
-    r"learn more|for an? (?:\w+ )?example\b[^.]*, see\b)",
+    r"(?:you can (?:also )?)?(?:learn|find out) more\b|you can (?:also )?(?:view|find|see|read|check) "
+    r"(?:the (?:full|complete|whole)\b|.{0,80}\bhere\W*$)|"
+    r"for an? (?:\w+ )?example\b[^.]*, see\b)",
     re.IGNORECASE,
 )
 _CHATTER = re.compile(
     r"^\W*(?:(?:hi|hello|hey|thanks?|thank you|thx|cheers|lgtm|sounds good|good (?:morning|point|idea|question)|"
-    r"congrat\w+|haha|lol|agreed|\+1)\b[^.]{0,40}|(?:yes|no|yep|nope|ok(?:ay)?|sure|great|awesome|nice|cool|welcome|"
+    r"congrat\w+|haha|lol|agreed|\+1)\b[^.]{0,40}|(?:thanks|thank you)(?: (?:so|very) much)? for \w+ing\b[^.]*|"
+    r"(?:yes|no|yep|nope|ok(?:ay)?|sure|great|awesome|nice|cool|welcome|"
     r"sorry|done)(?:[,!.] ?(?:\S+ ?){0,4})?)[.!]*\W*$",
     re.IGNORECASE,
 )
@@ -74,7 +79,8 @@ def reason_against(c: Candidate) -> str:
 
 
 def _is_navigation(c: Candidate) -> bool:
-    return _NAVIGATION.match(c.text) is not None and c.block.kind != "row"
+    shows = bool(c.code) and (announces(c.text) or c.text.endswith(":"))
+    return _NAVIGATION.match(c.text) is not None and c.block.kind != "row" and not shows
 
 
 def _is_bare_link(c: Candidate) -> bool:
@@ -103,11 +109,15 @@ def _is_short(c: Candidate) -> bool:
 
 
 def _is_lead(c: Candidate) -> bool:
-    """A sentence that ends in a colon: kept where it instructs and shell lines follow, or code shows what it says."""
-    if c.command or not (c.text.endswith((":", "：")) or c.introduces):
+    """A sentence that ends in a colon: kept where it shows code, or says what code too long to be shown is for."""
+    if c.code or not (c.text.endswith((":", "：")) or c.introduces):
         return False
     says_something = c.introduces and c.length >= _NEEDED_LEAD_WORDS and is_certain(c.text)
     return not says_something or _LEAD.search(c.text.lower()) is not None
+
+
+def _is_announcement(c: Candidate) -> bool:
+    return not c.code and c.block.kind in ("paragraph", "bullet") and announces(c.text)
 
 
 def _is_fragment(c: Candidate) -> bool:
@@ -117,7 +127,7 @@ def _is_fragment(c: Candidate) -> bool:
         return True
     if c.foreign:
         return not c.stops and c.length < 2 * _SHORTEST
-    if c.command or (c.block.kind == "bullet" and (c.place.lead or c.place.release)):
+    if c.code or (c.block.kind == "bullet" and (c.place.lead or c.place.release)):
         return False
     if c.block.kind == "comment" and c.block.name and c.opens:
         return False
@@ -143,6 +153,7 @@ _AGAINST: tuple[tuple[str, Callable[[Candidate], bool]], ...] = (
     ("chatter", lambda c: _CHATTER.match(c.text) is not None),
     ("code", _is_code),
     ("too-short", _is_short),
+    ("announcement", _is_announcement),
     ("lead", _is_lead),
     ("fragment", _is_fragment),
 )

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 
+from kb_pipeline.engines.extractive.announcing import announces
 from kb_pipeline.engines.extractive.blocks import cells
 from kb_pipeline.engines.extractive.candidates import Candidate
 from kb_pipeline.engines.extractive.compounds import parts
@@ -46,7 +47,7 @@ class Statement:
 
 def statements(c: Candidate) -> list[Statement]:
     """What ``c`` states: several where it is a compound of independent sentences, in order, spans apart."""
-    unsplittable = c.foreign or c.block.kind in ("row", "comment") or c.term or c.command or c.place.lead or not c.stops
+    unsplittable = c.foreign or c.block.kind in ("row", "comment") or c.term or c.code or c.place.lead or not c.stops
     spans = [(0, len(c.raw))] if unsplittable else parts(c.raw)
     return [_statement(c, start, end, whole=len(spans) == 1) for start, end in spans]
 
@@ -74,9 +75,11 @@ def _statement(c: Candidate, start: int, end: int, *, whole: bool) -> Statement:
     elif _continues_lead(c):
         text, elliptic = f"{c.place.lead}: {text}", False
         pronoun = is_anaphoric(c.place.lead)
-    detail = c.command or (c.previous if pronoun and _explains(c) else "")
+    detail = c.code or (c.previous if pronoun and _explains(c) else "")
     needs_heading = pronoun or elliptic or c.place.release or c.block.kind == "row"
-    return Statement(text, c.start + start, c.start + end, raw, _context(c, needs_heading), detail, pronoun, elliptic)
+    needs_heading = needs_heading or bool(c.code and announces(c.text))
+    reaches = c.end if c.code else c.start + end
+    return Statement(text, c.start + start, reaches, raw, _context(c, needs_heading), detail, pronoun, elliptic)
 
 
 def _continues_lead(c: Candidate) -> bool:

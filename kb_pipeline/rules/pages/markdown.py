@@ -2,6 +2,11 @@
 
 import re
 import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import compress
+from types import MappingProxyType
+
+from kb_pipeline.rules.shown import whole
 
 _NAME = r"\.?[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*"
 _VALUE = r"(?:\[[^\]`\n]*\]|\{[^}`\n]*\}|\"[^\"`\n]*\"|'[^'`\n]*'|[\w./-]*\w)"
@@ -25,21 +30,32 @@ _SPECIAL = re.compile(r"([\\`*\[<]|~(?=~)|\$(?=.*\$)|(?<![^\W_])_|_(?![^\W_]))")
 _LINE_START = re.compile(r"^(?:([-+=#>|])(?=\s|$|[-=#>|])|(\d+)([.)])(?=\s))")
 _HOST = re.compile(r"(?:[a-z0-9-]+\.)+(?:com|org|io|net|dev|ai|html?)$")
 _ESCAPE = re.compile(r"\\(?=[\\`*_\[\]<>#|~$.)+=-])")
+_NONE: Mapping[str, Sequence[bool]] = MappingProxyType({})
 _ENCODED = str.maketrans({c: f"%{ord(c):02X}" for c in (*" ()<>%\"'#?", *map(chr, range(32)))})
 
 
-def inline(text: str) -> str:
-    """``text`` with names of code in backticks, addresses as links, and what Markdown would read as its own escaped."""
+def inline(text: str, names: Mapping[str, Sequence[bool]] = _NONE) -> str:
+    """``text`` with names of code in backticks, addresses as links, and what Markdown would read as its own escaped.
+
+    ``names`` are code beside what looks like it: each where, for the time that it occurs, true stands.
+    """
     text = " ".join(text.split())
     found: list[str] = []
     at = 0
-    for m in sorted([*_URL.finditer(text), *_CODE.finditer(text)], key=lambda m: (m.start(), -m.end())):
-        if m.start() < at or _SPOKEN.search(m[0]):
+    matches = [*_URL.finditer(text), *_known(text, names), *_CODE.finditer(text)]
+    for m in sorted(matches, key=lambda m: (m.start(), -m.end())):
+        if m.start() < at or (m.re is _CODE and _SPOKEN.search(m[0])):
             continue
         found.append(_escaped(text[at : m.start()], first=at == 0))
-        found.append(f"<{m[0]}>" if m.re is _URL else m[0] if _HOST.fullmatch(m[0]) else f"`{m[0]}`")
+        plainly = m.re is _CODE and _HOST.fullmatch(m[0])
+        found.append(f"<{m[0]}>" if m.re is _URL else m[0] if plainly else f"`{m[0]}`")
         at = m.end()
     return "".join([*found, _escaped(text[at:], first=at == 0)])
+
+
+def _known(text: str, names: Mapping[str, Sequence[bool]]) -> Iterator[re.Match[str]]:
+    for name, as_code in names.items():
+        yield from compress(re.finditer(whole(name), text), as_code)
 
 
 def quoted(text: str) -> str:
@@ -55,6 +71,13 @@ def quoted(text: str) -> str:
 def _escaped(text: str, *, first: bool) -> str:
     text = _SPECIAL.sub(r"\\\1", text)
     return _LINE_START.sub(lambda m: f"\\{m[1]}" if m[1] else f"{m[2]}\\{m[3]}", text) if first else text
+
+
+def fenced(code: str, language: str = "") -> str:
+    """``code`` as a block, whatever marks of fences it holds itself."""
+    longest = max(map(len, re.findall(r"`{3,}", code)), default=2)
+    mark = "`" * (longest + 1)
+    return f"\n{mark}{language}\n{code}\n{mark}\n\n"
 
 
 def plain(markdown: str) -> str:

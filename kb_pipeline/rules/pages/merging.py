@@ -222,7 +222,7 @@ def _spaced(lines: Sequence[str]) -> list[str]:
         if not fenced and before.strip() and line.strip() and (line.startswith("#") or _HEADING.match(before)):
             found.append("")
         found.append(line)
-        fenced ^= line.startswith("```")
+        fenced ^= line.lstrip().startswith("```")
     return found
 
 
@@ -230,8 +230,7 @@ def _persons(lines: Sequence[str], known: Collection[str]) -> Iterator[int]:
     """Numbers of the lines that state something in a person's words within a section of the machine's."""
     ours, fenced = True, False
     for n, line in enumerate(lines):
-        if line.startswith("```"):
-            fenced = not fenced
+        fenced ^= line.lstrip().startswith("```")
         if line.startswith("## ") and not fenced:
             ours = line[3:].strip() in OURS
         if ours and not fenced and _hash(line) not in known and _WORDS.search(line) and not _is_frame(line):

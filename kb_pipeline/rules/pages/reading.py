@@ -8,12 +8,13 @@ from urllib.parse import unquote
 
 from kb_pipeline.rules.pages.markdown import plain
 from kb_pipeline.rules.pages.merging import BY_HAND, line_hashes, split
-from kb_pipeline.rules.pages.rendering import BACKLINKS, OURS, RELATED, SOURCES
+from kb_pipeline.rules.pages.rendering import AND_CODE, BACKLINKS, OURS, RELATED, SOURCES
 
 _CITE = re.compile(r"\[\^(kb_[0-9a-f]+)\](?!:)")
 _FOOT = re.compile(r"^\[\^([\w-]+)\]:\s?(.*)$")
 _POINT = re.compile(r"^\s*(?:[-*+]|\d+\.)\s+")
 _LINK = re.compile(r"(?<!\\)\[(?:\\.|[^\[\]\\])*\]\(([^()\s]+)\)")
+_FENCE = re.compile(r"\s*(`{3,}|~{3,})")
 _LISTS = {RELATED, BACKLINKS, SOURCES}
 
 
@@ -21,7 +22,8 @@ _LISTS = {RELATED, BACKLINKS, SOURCES}
 class Line:
     """One line of a page: ``section`` is the second-level heading above it, ``ours`` whether the machine writes there.
 
-    ``kind``: ``sentence``, ``lead`` (in to a list), ``foot`` (``label`` is the footnote's), ``heading``, ``link``.
+    ``kind``: ``sentence``, ``lead`` (in to a list), ``foot`` (``label`` is the footnote's), ``heading``, ``link``,
+    ``code`` (a line of a block of code, or one of its marks).
     ``raw`` is the line as it stands.
     """
 
@@ -38,15 +40,19 @@ class Line:
 def read(text: str) -> Iterator[Line]:
     """The lines of a page in order, without the front matter and blank ones."""
     lines = [line for line in split(text)[1].splitlines() if line.strip()]
-    section, fenced = "", False
+    section, fence = "", ""
     for n, line in enumerate(lines):
-        if line.lstrip().startswith("```"):
-            fenced = not fenced
-        if line.startswith("#") and not fenced:
+        mark = _FENCE.match(line)
+        if fence or mark:
+            yield Line("code", line, section, section in OURS or not section, raw=line)
+            closes = mark and mark[1].startswith(fence) and line.strip() == mark[1]
+            fence = (mark[1] if mark and not fence else "") if closes or not fence else fence
+            continue
+        if line.startswith("#"):
             section = line[3:].strip() if line.startswith("## ") else section
             yield Line("heading", line.lstrip("#").strip(), section, section in OURS or not section, raw=line)
             continue
-        ours = (section in OURS or not section) and not fenced
+        ours = section in OURS or not section
         foot = _FOOT.match(line)
         if foot:
             yield Line("foot", foot[2], section, ours, label=foot[1], raw=line)
@@ -60,15 +66,17 @@ def read(text: str) -> Iterator[Line]:
 
 def likely_base(text: str) -> tuple[str, ...]:
     """The hashes of the lines that the machine will have rendered, where that is not on record: of sentences those that
-    stand in the quotes of their own footnotes."""
-    feet = {line.label: _bare(line.text) for line in read(text) if line.kind == "foot"}
-    foreign = {
-        line.raw
-        for line in read(text)
-        if not line.ours
-        or line.by_hand
-        or (line.kind == "sentence" and not any(_bare(line.text).rstrip(".…") in feet.get(k, "") for k in line.cites))
-    }
+    stand in the quotes of their own footnotes, of code what stands below such a sentence."""
+    feet = {line.label: line.text for line in read(text) if line.kind == "foot"}
+    foreign: set[str] = set()
+    shows = False
+    for line in read(text):
+        quotes = [feet.get(key, "") for key in line.cites]
+        shows = any(AND_CODE in quote for quote in quotes) or (shows and line.kind == "code")
+        told = any(_bare(line.text).rstrip(".…:") in _bare(quote) for quote in quotes)
+        unproven = (line.kind == "sentence" and not told) or (line.kind == "code" and not shows)
+        if unproven or line.by_hand or not line.ours:
+            foreign.add(line.raw)
     return line_hashes("\n".join(line for line in text.splitlines() if line not in foreign))
 
 

@@ -1,17 +1,19 @@
 """A page as Markdown: front matter, lead, sections by facet, history, relations, sources, a footnote a proof. Pure.
 
 One sentence stands on one line, so that a difference reads as one and an edit is told by its line. A footnote's label
-is the item's id: it stays while others come and go.
+is the item's id: it stays while others come and go. The code that a quote shows stands below the first sentence that
+cites its item.
 """
 
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from textwrap import indent
 
 from kb_pipeline.records import Block, Citation, Facet, Item, Link, Meta, Page, Stated, Written
-from kb_pipeline.rules import ids
-from kb_pipeline.rules.pages.markdown import address, anchor, inline, is_rtl, label, quoted
+from kb_pipeline.rules import ids, shown
+from kb_pipeline.rules.pages.markdown import address, anchor, fenced, inline, is_rtl, label, quoted
 from kb_pipeline.rules.words import words
 
 TITLES: Mapping[Facet, str] = {
@@ -30,6 +32,8 @@ OURS = frozenset({*TITLES.values(), HISTORY, CONFLICTS, RELATED, BACKLINKS, SOUR
 """Second-level headings of the machine's sections."""
 SHOWN = 400
 """Code points of a quote that a footnote shows; of a longer one it shows the beginning."""
+AND_CODE = "and the code that it shows"
+"""What a footnote says behind a quote with code, which stands below its sentence."""
 _SUMMARY, _TAGS, _FEW_TAGS = 200, 8, 3
 _HANGING = words("as be by for from in into is are like of on to via with ensure")
 _OPEN = "---\n"
@@ -113,8 +117,9 @@ def _front(made: Rendered, body: str) -> str:
 def _body(made: Rendered) -> str:
     page = made.page
     parts = [f"# {label(page.title)}\n"]
+    codes = {key: _Code.of(made.items[key]) for key in cited(made.written) if key in made.items}
     if made.written.lead:
-        parts.append(_paragraph(made.written.lead))
+        parts.append(_paragraph(made.written.lead, codes))
     facet: Facet | None = None
     for section in made.written.sections:
         if section.facet != facet:
@@ -122,7 +127,7 @@ def _body(made: Rendered) -> str:
             parts.append(f"## {TITLES[facet]}\n")
         if section.heading and section.heading != TITLES[section.facet]:
             parts.append(f"### {label(section.heading)}\n")
-        parts += [_block(block) for block in section.blocks]
+        parts += [_block(block, codes) for block in section.blocks]
     parts += [
         _history(made),
         _conflicts(made),
@@ -133,33 +138,60 @@ def _body(made: Rendered) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def _paragraph(sentences: Sequence[Stated]) -> str:
-    return "".join(f"{_sentence(stated)}\n" for stated in sentences)
+@dataclass
+class _Code:
+    """What of an item is code: ``names`` in its sentence, and ``below`` it blocks that no sentence has shown yet."""
+
+    names: Mapping[str, Sequence[bool]]
+    below: str
+
+    @classmethod
+    def of(cls, item: Item) -> "_Code":
+        blocks = next(filter(None, (shown.code(c.source_span) for c in item.sources)), ())
+        names = next(filter(None, (shown.names(c.source_span) for c in item.sources)), {})
+        return cls(names, "".join(fenced(block.text, block.language) for block in blocks))
+
+    def shown(self) -> str:
+        """The blocks, once."""
+        below, self.below = self.below, ""
+        return below
 
 
-def _block(block: Block) -> str:
+_Codes = Mapping[str, _Code]
+
+
+def _paragraph(sentences: Sequence[Stated], codes: _Codes) -> str:
+    return "".join(_sentence(stated, codes) for stated in sentences).rstrip("\n") + "\n"
+
+
+def _block(block: Block, codes: _Codes) -> str:
     if block.kind == "prose":
-        return _paragraph([stated for point in block.points for stated in point])
+        return _paragraph([stated for point in block.points for stated in point], codes)
     lead = f"{inline(block.lead_in.rstrip(' :.…'))}:\n\n" if block.lead_in else ""
     marks = (f"{n}." if block.kind == "steps" else "-" for n in range(1, len(block.points) + 1))
-    points = (_point(mark, point) for mark, point in zip(marks, block.points, strict=True))
-    return f"{lead}{''.join(points)}"
+    points = (_point(mark, point, codes) for mark, point in zip(marks, block.points, strict=True))
+    return f"{lead}{''.join(points)}".rstrip("\n") + "\n"
 
 
-def _point(mark: str, point: Sequence[Stated]) -> str:
-    indent = " " * (len(mark) + 1)
-    first, *rest = (_sentence(stated, listed=len(point) == 1) for stated in point)
-    return "".join([f"{mark} {first}\n", *(f"{indent}{line}\n" for line in rest)])
+def _point(mark: str, point: Sequence[Stated], codes: _Codes) -> str:
+    text = "".join(_sentence(stated, codes, listed=len(point) == 1) for stated in point)
+    return f"{mark} {indent(text, ' ' * (len(mark) + 1)).lstrip()}"
 
 
-def _sentence(stated: Stated, *, listed: bool = False) -> str:
+def _sentence(stated: Stated, codes: _Codes, *, listed: bool = False) -> str:
+    """A line, and the code of its items that no sentence has shown yet."""
+    known = [codes[key] for key in stated.cites if key in codes]
+    below = "".join(code.shown() for code in known)
     text = " ".join(stated.text.split())
-    if not listed and text.endswith(":"):
+    if below and (text.endswith(("...", "…")) or not (text.endswith(_ENDS) or ":" in text)):
+        text = f"{text.rstrip(' .…')}:"
+    elif not (below or listed) and text.endswith(":"):
         said = text[:-1].rstrip()  # what it announced is no sentence, so it does not stand here
         text = f"{said} …" if said.rpartition(" ")[2] in _HANGING else f"{said}."
     stop = "" if listed or text.endswith(_ENDS) else "."
     follows = f" (This follows on: “{inline(stated.follows)}”)" if stated.follows else ""
-    return f"{inline(text)}{stop}{follows}{marks(stated.cites)}"
+    told = inline(text, {name: as_code for code in known for name, as_code in code.names.items()})
+    return f"{told}{stop}{follows}{marks(stated.cites)}\n{below}"
 
 
 def marks(cites: Iterable[str]) -> str:
@@ -208,6 +240,11 @@ def _sources(made: Rendered) -> str:
     return f"## {SOURCES}\n\n{''.join(lines)}" if lines else ""
 
 
+def quote_of(citation: Citation) -> str:
+    """The words of a quote on one line, without the code below them."""
+    return " ".join(shown.prose(citation.source_span).split())
+
+
 def _document(doc: str, place: str = "") -> str:
     spot = f"#{address(anchor(place))}" if place else ""
     title = f"{doc} › {place}" if place else doc
@@ -229,9 +266,10 @@ def _proofs(item: Item, place: str, made: Rendered) -> str:
 
 
 def _proof(citation: Citation, place: str, made: Rendered) -> str:
-    quote = " ".join(citation.source_span.split())
-    shown = quoted(quote[:SHOWN]) + ("…" if len(quote) > SHOWN else "")
+    quote = quote_of(citation)
+    told = quoted(quote[:SHOWN]) + ("…" if len(quote) > SHOWN else "")
+    with_code = f" {AND_CODE}" if shown.code(citation.source_span) else ""
     meta = made.metas.get(citation.doc_id)
     dated = f", {meta.effective_date[:10]}" if meta and meta.effective_date else ""
     read = f", read {citation.fetched_at[:10]}"
-    return f"“{shown}” — {_document(citation.doc_id, place)}, {citation.license}{dated}{read}."
+    return f"“{told}”{with_code} — {_document(citation.doc_id, place)}, {citation.license}{dated}{read}."

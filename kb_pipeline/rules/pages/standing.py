@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from kb_pipeline.records import Item, Page, Stated
 from kb_pipeline.rules.pages.markdown import plain, quoted
 from kb_pipeline.rules.pages.reading import Line, dead_links, read
-from kb_pipeline.rules.pages.rendering import CONFLICTS, HISTORY, SHOWN
+from kb_pipeline.rules.pages.rendering import CONFLICTS, HISTORY, SHOWN, quote_of
 from kb_pipeline.rules.pages.stating import fault_of
 
 
@@ -25,6 +25,7 @@ def stands(
     return (
         not dead_links(text, page.path, paths, documents)
         and all(_carried(line, active, page.title) for line in told)
+        and all(_in_code(line, active) for line in lines if line.kind == "code")
         and all(_shown(active[key], feet.get(key, "")) for line in told for key in line.cites)
         and _cited(lines, CONFLICTS) == {key for pair in page.conflicts for key in pair}
         and _cited(lines, HISTORY) - active.keys() == set(page.replaced)
@@ -36,8 +37,15 @@ def _carried(line: Line, active: Mapping[str, Item], title: str) -> bool:
     return bool(line.cites) and active.keys() >= set(line.cites) and not fault_of(said, active, title)
 
 
+def _in_code(line: Line, active: Mapping[str, Item]) -> bool:
+    """Whether a line of code, or a mark of its fence, is what an item shows."""
+    said = line.text.strip()
+    spans = (c.source_span for item in active.values() for c in item.sources)
+    return said.startswith("```") or any(said in span for span in spans)
+
+
 def _shown(item: Item, foot: str) -> bool:
-    return all(quoted(" ".join(c.source_span.split())[:SHOWN]) in foot for c in item.sources)
+    return all(quoted(quote_of(c)[:SHOWN]) in foot for c in item.sources)
 
 
 def _cited(lines: Collection[Line], section: str) -> set[str]:
