@@ -1,7 +1,7 @@
 """What the pipeline may ask of the outside, as protocols, and the World that bundles them. No implementation but that
 of a pool which has this process alone."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -207,8 +207,8 @@ class Engine(Protocol):
     def judge(self, pairs: Sequence[Pair]) -> Sequence[Verdict]:
         """One verdict a pair, in order."""
 
-    def tag(self, items: Sequence[Item], taxonomy: Taxonomy) -> Sequence[Tagging]:
-        """One tagging an item, in order, from statement, detail and entities only."""
+    def tag(self, items: Sequence[Item], taxonomy: Taxonomy) -> Iterable[Tagging]:
+        """One tagging an item, in order, as they are asked for, from statement, detail and entities only."""
 
     def questions(self, items: Sequence[Item], neighbours: Sequence[Sequence[Item]]) -> Iterator[Sequence[Question]]:
         """Gold questions of each item (one a style) and a hard negative drawn from its neighbours, in order."""

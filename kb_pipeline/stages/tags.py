@@ -1,7 +1,7 @@
 """Clusters to published items: merged fields, category, tags, dates and status. Writes nothing itself."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -38,12 +38,10 @@ def run(changes: Changes, inputs: Inputs, previous: Previous, world: World) -> O
     now = world.clock.now().strftime("%Y-%m-%dT%H:%M:%SZ")
     upserts: dict[str, tuple[Item, ...]] = {}
     wanted: Counter[str] = Counter()
-    for start in range(0, len(affected), _SLICE):
-        merged = [_merged(c, library) for c in affected[start : start + _SLICE]]
-        for item, found in zip(merged, world.engine.tag(merged, world.settings.taxonomy), strict=True):
-            tagging = closed.settled(found, item.entities)
-            upserts[item.id] = (_dated(_tagged(item, tagging), _before(previous, item.id), now),)
-            wanted.update(tagging.candidates)
+    for item, found in _tagged_items(affected, library, world):
+        tagging = closed.settled(found, item.entities)
+        upserts[item.id] = (_dated(_tagged(item, tagging), _before(previous, item.id), now),)
+        wanted.update(tagging.candidates)
     aliases = {alias: c.id for c in clusters for alias in c.aliases}
     vanished = [key for key in previous.keys() if key not in made_from and key not in hidden]  # noqa: SIM118
     merged_away = {key for key in vanished if key in aliases and not _edited(previous, key)}
@@ -65,6 +63,17 @@ def run(changes: Changes, inputs: Inputs, previous: Previous, world: World) -> O
         gone=taken,
         details=_details(upserts.values(), wanted),
     )
+
+
+def _tagged_items(clusters: Sequence[Cluster], library: "_Library", world: World) -> Iterator[tuple[Item, Tagging]]:
+    """The items of clusters, each with its tagging: of a slice while the one behind it is begun."""
+    ahead: Iterable[tuple[Item, Tagging]] = ()
+    for start in range(0, len(clusters), _SLICE):
+        merged = [_merged(c, library) for c in clusters[start : start + _SLICE]]
+        begun = zip(merged, world.engine.tag(merged, world.settings.taxonomy), strict=True)
+        yield from ahead
+        ahead = begun
+    yield from ahead
 
 
 @dataclass

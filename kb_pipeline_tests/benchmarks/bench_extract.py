@@ -71,7 +71,7 @@ def main() -> None:
     seconds = time.process_time() - started
     items = [item for extraction in extractions for item in _items(extraction)]
     started = time.process_time()
-    tag_items(items, TAXONOMY, RandomVectors(), margin=0.02)
+    list(tag_items(items, TAXONOMY, RandomVectors(), margin=0.02))
     tagging = time.process_time() - started
     total, quoted = _counted(chunks, extractions)
     rejects = Counter(reject.reason for e in extractions for reject in e.rejects)

@@ -47,7 +47,7 @@ COMPASS = Taxonomy(
 
 def tagging(statement: str, **fields: object) -> Tagging:
     """The tagging of one statement under the compass."""
-    return tag_items([item(statement, **fields)], COMPASS, Compass(), margin=0.03)[0]
+    return next(tag_items([item(statement, **fields)], COMPASS, Compass(), margin=0.03))
 
 
 def test_chooses_the_closest() -> None:

@@ -1,7 +1,7 @@
 """What a run that was killed, or a person who wrote meanwhile, leaves to the next one."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -93,7 +93,7 @@ class Meddler(Extractive):
 
     meddle: Callable[[], object]
 
-    def tag(self, items: Sequence[Item], taxonomy: Taxonomy) -> list[Tagging]:
+    def tag(self, items: Sequence[Item], taxonomy: Taxonomy) -> Iterator[Tagging]:
         self.meddle()
         return super().tag(items, taxonomy)
 

@@ -48,7 +48,7 @@ _LIBRARIES = {"judge": ("PyStemmer",)}
 
 class Extractive:
     """``world.Engine`` by rules. Of the settings it reads ``category_margin`` and ``answer_threshold``; ``embedder``
-    serves ``tag`` alone, ``pool`` reads chunks."""
+    serves ``tag`` alone, ``pool`` reads chunks and tags items."""
 
     VERSION = "1"
 
@@ -81,9 +81,9 @@ class Extractive:
         """One verdict a pair, in order."""
         return judge_pairs(pairs)
 
-    def tag(self, items: Sequence[Item], taxonomy: Taxonomy) -> list[Tagging]:
+    def tag(self, items: Sequence[Item], taxonomy: Taxonomy) -> Iterator[Tagging]:
         """One tagging an item, in order; ``UNCLASSIFIED`` with a note where no category is close or two are."""
-        return tag_items(items, taxonomy, self._embedder, self._margin)
+        return tag_items(items, taxonomy, self._embedder, self._margin, self._pool)
 
     def questions(self, items: Sequence[Item], neighbours: Sequence[Sequence[Item]]) -> Iterator[list[Question]]:
         """A keyword and a natural question, a hard negative, and the paraphrase it cannot make, with the reason."""
