@@ -141,8 +141,7 @@ def _lead(parts: list[tuple[str, list[_Run]]], material: Material) -> list[State
 
     def rank(run: _Run) -> tuple[bool, bool]:
         first = run.points[0][0]
-        names = form_of(first.text).startswith(form)
-        defines = names and items[first.cites[0]].item_type == "definition"
+        defines = items[first.cites[0]].item_type == "definition" and form_of(first.text).startswith(form)
         return bool(first.follows) or first.text.endswith(":") or bool(term_of(first.text)), not defines
 
     found = min(early, key=rank, default=None)

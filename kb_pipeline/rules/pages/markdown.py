@@ -23,10 +23,16 @@ _CODE = re.compile(
     r"|(?<=\s)\[(?:'[^'`\n]*'|\"[^\"`\n]*\")?(?:, ?(?:'[^'`\n]*'|\"[^\"`\n]*\"))*\]"  # a list of strings
     r")(?![\w`])"
 )
+_SIGN = re.compile(
+    r"[-\[/_(=.](?:(?<=[\[/_])|(?<=\w[(=])|(?<=--)|(?<=\.)(?=[A-Za-z_])|(?<=\*\.))"
+)  # all code has one, few sentences do: to look for code itself takes long
 _URL = re.compile(r"https?://[^\s<>()\[\]*\\`'\"]+[^\s<>()\[\]*\\`'\".,;:!?](?![*\\])")
 _SPOKEN = re.compile(r"\(\w+(?: \w+)+\)$")  # words in brackets are no arguments
 _SPAN = re.compile(r"(?<!`)(`+)(?!`)(?:.*?[^`])\1(?!`)")
-_SPECIAL = re.compile(r"([\\`*\[<]|~(?=~)|\$(?=.*\$)|(?<![^\W_])_|_(?![^\W_]))")
+_SPECIAL = re.compile(
+    r"[\\`*\[<~$_]"  # first, so that most text is passed over at once
+    r"(?:(?<=[\\`*\[<])|(?<=~)(?=~)|(?<=\$)(?=.*\$)|(?<=_)(?:(?<![^\W_]_)|(?![^\W_])))"
+)
 _LINE_START = re.compile(r"^(?:([-+=#>|])(?=\s|$|[-=#>|])|(\d+)([.)])(?=\s))")
 _HOST = re.compile(r"(?:[a-z0-9-]+\.)+(?:com|org|io|net|dev|ai|html?)$")
 _ESCAPE = re.compile(r"\\(?=[\\`*_\[\]<>#|~$.)+=-])")
@@ -42,7 +48,7 @@ def inline(text: str, names: Mapping[str, Sequence[bool]] = _NONE) -> str:
     text = " ".join(text.split())
     found: list[str] = []
     at = 0
-    matches = [*_URL.finditer(text), *_known(text, names), *_CODE.finditer(text)]
+    matches = [*_URL.finditer(text), *_known(text, names), *_coded(text)]
     for m in sorted(matches, key=lambda m: (m.start(), -m.end())):
         if m.start() < at or (m.re is _CODE and _SPOKEN.search(m[0])):
             continue
@@ -58,6 +64,10 @@ def _known(text: str, names: Mapping[str, Sequence[bool]]) -> Iterator[re.Match[
         yield from compress(re.finditer(whole(name), text), as_code)
 
 
+def _coded(text: str) -> Iterator[re.Match[str]]:
+    return _CODE.finditer(text) if _SIGN.search(text) else iter(())
+
+
 def quoted(text: str) -> str:
     """Markdown of a document as a quote: its code as code, all else to the letter, since a link of it may lead nowhere
     from here."""
@@ -69,7 +79,7 @@ def quoted(text: str) -> str:
 
 
 def _escaped(text: str, *, first: bool) -> str:
-    text = _SPECIAL.sub(r"\\\1", text)
+    text = _SPECIAL.sub(r"\\\g<0>", text)
     return _LINE_START.sub(lambda m: f"\\{m[1]}" if m[1] else f"{m[2]}\\{m[3]}", text) if first else text
 
 
@@ -88,7 +98,7 @@ def plain(markdown: str) -> str:
 
 def label(title: str) -> str:
     """A title as the text of a link or a heading."""
-    return _SPECIAL.sub(r"\\\1", " ".join(title.split()))
+    return _SPECIAL.sub(r"\\\g<0>", " ".join(title.split()))
 
 
 def address(path: str) -> str:
