@@ -1,12 +1,16 @@
-"""What an editor may do through a served face: see what waits, decide. Decides nothing itself.
+"""What an editor may do through a served face: see what waits, decide, reword pages and items. Decides nothing itself.
 
 One who sees some projects alone curates what they alone prove: what another project rests on too is not his to change.
+A page is his to see only where all is his that it rests on, so whoever sees one may edit it.
 """
+
+from collections.abc import Mapping
+from typing import Any
 
 from kb_pipeline.api.access import Forbidden
 from kb_pipeline.api.visiting import Visitor
 from kb_pipeline.errors import NotFound
-from kb_pipeline.records import Conflict, Event, HumanDecision, ItemView, Review
+from kb_pipeline.records import Conflict, Event, HumanDecision, Item, ItemView, PageDraft, PageWords, Review
 from kb_pipeline.rules import visibility
 
 
@@ -38,6 +42,34 @@ def decide(visitor: Visitor, name: str, action: str, reason: str) -> HumanDecisi
         for brief in waiting[name].items if waiting[name].kind != "page" else ():
             _own(visitor, brief.id)
     return visitor.seen.decide(name, action, reason, visitor.principal.name)
+
+
+def page_draft(visitor: Visitor, name: str) -> PageDraft:
+    """A page opened for editing. Raises ``NotFound`` as for one who reads it."""
+    visitor.require("editor")
+    return visitor.seen.page_draft(name)
+
+
+def write_page(visitor: Visitor, name: str, words: PageWords, loaded: str) -> bool:
+    """Write a page as a person's edit. Raises as ``Rewording.write_page``."""
+    visitor.require("editor")
+    return visitor.seen.write_page(name, words, loaded)
+
+
+def item_draft(visitor: Visitor, item_id: str) -> tuple[Item, str]:
+    """An item opened for editing. Raises ``NotFound``, and ``Forbidden`` where it rests on more than he sees."""
+    visitor.require("editor")
+    found = visitor.item(item_id).item.id
+    _own(visitor, found)
+    return visitor.base.item_draft(found)
+
+
+def reword_item(visitor: Visitor, item_id: str, fields: Mapping[str, Any], loaded: str) -> Item:
+    """Change fields of an item. Raises as ``item_draft`` and ``Rewording.reword_item``."""
+    visitor.require("editor")
+    found = visitor.item(item_id).item.id
+    _own(visitor, found)
+    return visitor.base.reword_item(found, fields, loaded)
 
 
 def history(visitor: Visitor, item_id: str) -> list[Event]:

@@ -8,14 +8,14 @@ from pathlib import Path
 from kb_pipeline import settings as settings_
 from kb_pipeline.api.access import Admitting
 from kb_pipeline.api.building import Building
-from kb_pipeline.api.comparing import Comparing
 from kb_pipeline.api.forgetting import Forgetting
 from kb_pipeline.api.looking_up import LookingUp
+from kb_pipeline.api.rewording import Rewording
 from kb_pipeline.api.sweeping import Sweeping
 from kb_pipeline.sources import check_types
 
 
-class KnowledgeBase(Building, Sweeping, Forgetting, Comparing, Admitting, LookingUp):
+class KnowledgeBase(Building, Sweeping, Forgetting, Rewording, Admitting, LookingUp):
     """All verbs over the knowledge base below one root."""
 
 

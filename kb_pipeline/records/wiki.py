@@ -199,3 +199,24 @@ class PageView(Record):
     by_hand: tuple[str, ...] = ()
     clashes: tuple[Clash, ...] = ()
     proposal: str = ""
+
+
+class PageWords(Record):
+    """What of a page a person may edit: its Markdown without footnotes, whether the machine may change it only with his
+    consent (``reviewed``), and fields of its front matter."""
+
+    body: str
+    reviewed: bool = False
+    summary: str = ""
+    aliases: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+
+
+class PageDraft(Record):
+    """A page opened for editing. ``loaded`` tells its file from a later one."""
+
+    id: str
+    title: str
+    path: str
+    words: PageWords
+    loaded: str

@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Scope
 from kb_pipeline.api.access import Forbidden
 from kb_pipeline.api.door import Door
 from kb_pipeline.errors import KbError, NotFound
-from kb_pipeline.faces.web import api, inbox, pages, problems, rendering
+from kb_pipeline.faces.web import api, inbox, pages, problems, rendering, rewording
 from kb_pipeline.faces.web.compiling import Compiler
 from kb_pipeline.faces.web.guard import COOKIE, Guard, Limits
 from kb_pipeline.faces.web.metrics import TEXT, Metrics
@@ -50,6 +50,7 @@ def application(
         *api.routes(),
         *pages.routes(),
         *inbox.routes(compiler),
+        *rewording.routes(),
         *_signing_in(door),
         Route("/healthz", _health(door), methods=["GET"]),
         Route("/metrics", _metrics(metrics), methods=["GET"]),

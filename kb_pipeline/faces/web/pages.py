@@ -19,7 +19,7 @@ from kb_pipeline.api import editing
 from kb_pipeline.api.visiting import Visitor
 from kb_pipeline.errors import KbError
 from kb_pipeline.faces.plotting import line_chart
-from kb_pipeline.faces.web import forms, markdown, streams, wiki
+from kb_pipeline.faces.web import comparing, forms, markdown, streams, wiki
 from kb_pipeline.faces.web.operations import Asking, Browsing, Searching, ask, checked
 from kb_pipeline.faces.web.problems import problem
 from kb_pipeline.faces.web.rendering import Shown, View, fragment, page
@@ -173,6 +173,8 @@ def routes() -> list[BaseRoute]:
         ("/sources/{source}", source),
         ("/evaluation", evaluation),
         ("/changes", changes),
+        ("/changes/wiki", comparing.overview),
+        ("/changes/wiki/{name:path}", comparing.page),
         ("/review", review),
     )
     shown: list[BaseRoute] = [Route(path, page(view), methods=["GET"]) for path, view in table]

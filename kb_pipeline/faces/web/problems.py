@@ -17,6 +17,7 @@ _STATUS = {
     "too-large": 413,
     "too-many": 429,
     "busy": 409,
+    "outdated": 409,
     "method": 405,
     "slow": 503,
     "store": 503,

@@ -49,6 +49,11 @@ def evidence_url(found: Evidence) -> str:
     return document_url(found.doc_id, found.start) if found.doc_id else ""
 
 
+def page_url(path: str) -> str:
+    """The page of the wiki that lies at ``path`` below ``kb/wiki``."""
+    return f"/wiki/{quote(path.removesuffix('.md'))}"
+
+
 def _environment() -> Environment:
     found = Environment(
         loader=FileSystemLoader(FOLDER / "templates"),
@@ -60,6 +65,7 @@ def _environment() -> Environment:
     found.filters |= {
         "evidence_url": evidence_url,
         "document_url": document_url,
+        "page_url": page_url,
         "day": lambda text: (text or "")[:10],
         "query": urlencode,
     }
@@ -81,6 +87,8 @@ def render(request: Request, shown: Shown, status: int = 200) -> Response:
         "here": request.url.path,
         "frame": frame,
         "q": request.query_params.get("q", ""),
+        "saved": request.query_params.get("saved", ""),
+        "edits": visitor is not None and ROLES.index(visitor.principal.role) >= ROLES.index("editor"),
     }
     return HTMLResponse(_TEMPLATES.get_template(name).render({**common, **given}), status)
 

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from kb_pipeline.api.visiting import Visitor
 from kb_pipeline.faces.graph import graph
 from kb_pipeline.faces.web import markdown
-from kb_pipeline.faces.web.rendering import Shown
+from kb_pipeline.faces.web.rendering import Shown, page_url
 from kb_pipeline.rules.pages.markdown import anchor
 
 _FRONT = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
@@ -43,11 +43,6 @@ def page(visitor: Visitor, request: Request) -> Shown:
         "contents": contents,
         "graph": Markup(graph(visitor.seen.around(view), page_url)),  # noqa: S704 - escaped there
     }
-
-
-def page_url(path: str) -> str:
-    """Where the page that lies at ``path`` below ``kb/wiki`` is read."""
-    return f"/wiki/{quote(path.removesuffix('.md'))}"
 
 
 def with_contents(html: str) -> tuple[str, list[tuple[int, str, str]]]:
