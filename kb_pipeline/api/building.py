@@ -56,6 +56,10 @@ class Building(Session):
         """The whole stages that must run, after their sources did; changes nothing, and looks at no source."""
         return stale_stages(self._run(full=full))
 
+    def warm(self) -> None:
+        """Start loading the model, where something new may have to be embedded."""
+        self._opened.warm()
+
     def estimate(self, only: frozenset[str] = frozenset(), *, full: bool = False) -> Estimate:
         """What the next build would ask of models, by stage, as ranges. Sources are read, no model is asked."""
         self.stale(only)

@@ -8,6 +8,7 @@ from typing import Self
 
 from kb_pipeline.engines import open_engine
 from kb_pipeline.records import Spent
+from kb_pipeline.services.caching import CachedEmbedder
 from kb_pipeline.services.embedder import embedder_of, open_embedder
 from kb_pipeline.services.endpoint import OpenEndpoint, open_endpoint
 from kb_pipeline.services.fetcher import HttpFetcher
@@ -19,7 +20,7 @@ from kb_pipeline.store.kb import Kb
 from kb_pipeline.store.logs import Log
 from kb_pipeline.store.replies import Replies
 from kb_pipeline.store.vectors import VectorCache
-from kb_pipeline.world import Embedder, World
+from kb_pipeline.world import World
 
 LEDGER, REJECTS = "ledger.jsonl", "rejects.jsonl"
 
@@ -90,7 +91,7 @@ class Opened:
         )
 
     @cached_property
-    def _writer(self) -> Embedder:
+    def _writer(self) -> CachedEmbedder:
         return self._embedder(read_only=False)
 
     @cached_property
@@ -107,7 +108,11 @@ class Opened:
         vars(seen)["reader"] = replace(self.reader, settings=settings, index=index)
         return seen
 
-    def _embedder(self, *, read_only: bool) -> Embedder:
+    def warm(self) -> None:
+        """Start loading the model for what will be built."""
+        self._writer.warm()
+
+    def _embedder(self, *, read_only: bool) -> CachedEmbedder:
         def cache(dim: int) -> VectorCache:
             return VectorCache(self.kb.cache / "vectors", dim, read_only=read_only)
 

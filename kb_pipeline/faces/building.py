@@ -29,6 +29,8 @@ def build(
     holder = f"kb build (process {os.getpid()})"
     with listen(Listener(listener.progress, keep, listener.waiting)), base.lease(holder):
         stale = base.stale(only, full=full, accept_deletions=accept_deletions)
+        if stale.sources:
+            base.warm()  # while Dagster is imported
         if stale:
             failed = _run(base, stale, full, accept_deletions)
     return base.report(reports, failed, time.monotonic() - began)

@@ -24,6 +24,9 @@ class Model(Protocol):
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Unit vectors of shape ``(len(texts), dim)``, the same for a text whatever stands beside it."""
 
+    def warm(self) -> None:
+        """Start loading what the first text would wait for, if anything; never fails."""
+
     def close(self) -> None:
         """Release what the model holds."""
 
@@ -100,6 +103,10 @@ class CachedEmbedder:
             self.computed += len(step)
             for key, row in zip(step, fresh, strict=True):
                 vectors[places[key]] = row
+
+    def warm(self) -> None:
+        """Start loading the model, for which there will be work."""
+        self._model.warm()
 
     def close(self) -> None:
         """Release the model; the cache stays with whoever gave it."""

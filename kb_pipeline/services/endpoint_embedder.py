@@ -57,6 +57,9 @@ class EndpointEmbedder:
             )
         return vectors
 
+    def warm(self) -> None:
+        """Nothing is loaded here."""
+
     def close(self) -> None:
         """End connections and the thread."""
         self._background.close(self._wire.close)

@@ -38,6 +38,9 @@ class HashingEmbedder:
             row[:] = _unit(_features(text.casefold()))
         return vectors
 
+    def warm(self) -> None:
+        """Nothing is loaded."""
+
     def close(self) -> None:
         """Nothing is held."""
 

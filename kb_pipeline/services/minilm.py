@@ -17,6 +17,7 @@ import threading
 import weakref
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, cast
@@ -54,8 +55,9 @@ Mask = npt.NDArray[np.int64]
 class MiniLM:
     """Sentence vectors: the mean of the last layer over a text's tokens, at length 1, as its authors use it.
 
-    Loading takes about 0.4 s and happens with the first text. Raises ``KbError`` (code ``embedder``) with the cure
-    where a file is missing or is not the one expected, or OpenVINO cannot run. Safe for threads.
+    Loading takes about 0.4 s and happens with the first text, or beside other work after ``warm``. Raises ``KbError``
+    (code ``embedder``) with the cure where a file is missing or is not the one expected, or OpenVINO cannot run. Safe
+    for threads.
     """
 
     name = "all-MiniLM-L6-v2-int8@1"
@@ -72,10 +74,23 @@ class MiniLM:
             return np.zeros((0, _DIM), dtype=np.float32)
         clean = [text.encode("utf-8", "replace").decode() for text in texts]
         with self._lock:
-            if self._session is None:
-                self._tokenizer, self._session = load_tokenizer(), _Session(_weights())
+            session = self._loaded()
             tokens = [encoding.ids for encoding in self._tokenizer.encode_batch_fast(clean)]
-            return self._session.run(tokens)
+            return session.run(tokens)
+
+    def warm(self) -> None:
+        """Start loading in a thread of its own, which hardly needs the interpreter: most of it is OpenVINO's work."""
+
+        def load() -> None:
+            with suppress(KbError), self._lock:  # the first text meets it again, and is there to tell it
+                self._loaded()
+
+        threading.Thread(target=load).start()
+
+    def _loaded(self) -> "_Session":
+        if self._session is None:
+            self._tokenizer, self._session = load_tokenizer(), _Session(_weights())
+        return self._session
 
     def close(self) -> None:
         """Release threads and memory; a later ``embed`` loads again."""

@@ -57,6 +57,21 @@ def test_a_long_text_is_cut_at_256_tokens() -> None:
     assert len(load_tokenizer().encode("word " * 400).ids) == 256
 
 
+def test_a_model_warms_beside_other_work(model: MiniLM, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Loading early changes no vector, and what is wrong with the model is told by the first text."""
+    early = MiniLM()
+    early.warm()
+    early.warm()
+    assert np.array_equal(early.embed(SENTENCES), model.embed(SENTENCES))
+    early.close()
+    monkeypatch.setattr(minilm, "_WEIGHTS_SHA256", "0")
+    minilm._weights.cache_clear()
+    broken = MiniLM()
+    broken.warm()
+    with pytest.raises(KbError):
+        broken.embed(SENTENCES)
+
+
 def test_vectors_have_length_one_and_meaning(model: MiniLM) -> None:
     """Each text gives a unit vector, and a paraphrase is nearer than another subject."""
     vectors = model.embed(SENTENCES)
