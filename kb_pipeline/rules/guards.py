@@ -6,6 +6,7 @@ a miss destroys a distinction, so every guard is on the side of keeping apart.
 """
 
 import re
+from functools import lru_cache
 
 from kb_pipeline.records import Side
 from kb_pipeline.rules.ids import canonical
@@ -65,6 +66,7 @@ def same_frame(a: str, b: str) -> bool:
     return not rest or (antonyms(a, b) and len(rest.left) == len(rest.right) == 1)
 
 
+@lru_cache(maxsize=1 << 14)
 def without_figures(text: str) -> str:
     """``text`` with its figures (numbers, versions, names with digits) cut out."""
     parts, end = [], 0
@@ -74,6 +76,7 @@ def without_figures(text: str) -> str:
     return " ".join((*parts, text[end:]))
 
 
+@lru_cache(maxsize=1)  # several rules in a row ask it of one pair
 def _apart_from_figures(a: str, b: str) -> Difference:
     rest = difference(without_figures(a), without_figures(b))
     left, right = (tuple(w for w in side if w not in _NEGATIONS) for side in (rest.left, rest.right))
@@ -82,6 +85,8 @@ def _apart_from_figures(a: str, b: str) -> Difference:
 
 def _names(side: Side, unshared: tuple[str, ...]) -> bool:
     """Whether a word that only this side has belongs to a name: an entity, a capital inside a sentence, code."""
+    if not unshared:
+        return False
     named = " ".join((*side.entities, *_NAME.findall(side.statement)))
     return not set(content(f"- {named}")).isdisjoint(unshared)
 

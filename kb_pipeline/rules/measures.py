@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable
 from decimal import Decimal
 from functools import lru_cache
+from typing import NamedTuple
 
 from kb_pipeline.rules.numbers import WRITTEN
 
@@ -100,58 +101,78 @@ _SPELLED = "|".join(sorted(_MEASURE, key=len, reverse=True))
 _NAMED = "|".join(_MONTHS)
 _MAGNITUDE = rf"(?P<magnitude>{'|'.join(_MAGNITUDES)})s?\b"
 
-_RULES: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [
-    (
-        _pattern(rf"\b({'|'.join(_TENS)})[- ]({'|'.join(_DIGITS)})\b"),
+
+class _Rule(NamedTuple):
+    """What is sought, what is written in its place, and whether it takes a number in words to be there."""
+
+    sought: re.Pattern[str]
+    written: str | Callable[[re.Match[str]], str]
+    spoken: bool = False
+
+
+def _spoken(text: str, written: str | Callable[[re.Match[str]], str]) -> _Rule:
+    return _Rule(_pattern(text), written, spoken=True)
+
+
+def _figured(text: str, written: str | Callable[[re.Match[str]], str]) -> _Rule:
+    return _Rule(_pattern(text), written)
+
+
+_RULES = [
+    _spoken(
+        rf"\b({'|'.join(_TENS)})[- ]({'|'.join(_DIGITS)})\b",
         lambda m: str(int(_TENS[m[1].lower()]) + int(_DIGITS[m[2].lower()])),
     ),
-    (_pattern(rf"\b({'|'.join(WRITTEN)})\b"), lambda m: WRITTEN[m[1].lower()]),
-    (_pattern(rf"\b(?:an?|one) (?={_MAGNITUDE})"), "1 "),
-    (_pattern(rf"\bone (?=(?:{_SPAN})\b)"), "1 "),
-    (_pattern(rf"\b({_SINGLE}) an? (?=(?:{_SPAN})\b)"), r"\1 1 "),
-    (_pattern(r"\b(?:half an hour|half-hour)\b"), "30 minutes"),
-    (_pattern(r"\ba quarter of an hour\b"), "15 minutes"),
-    (_pattern(r"\b(?:half a year|half-year)\b"), "6 months"),
-    (_pattern(rf"(?<!-)\b({'|'.join(_ORDINALS)})\b(?! of)"), lambda m: _ORDINALS[m[1].lower()]),
-    (_pattern(r"\ba couple of\b"), "2"),
-    (_pattern(r"(?<![\w.])(\d+(?:\.\d+)?)k(?= [a-z])"), lambda m: _scaled(m[1], 1000)),
-    (_pattern(rf"{_NUM} {_MAGNITUDE}"), lambda m: _scaled(m["number"], _MAGNITUDES[m["magnitude"].lower()])),
-    (_pattern(r"\b(?:every|each) (?:24 hours|1 day)\b"), "every day"),
-    (_pattern(r"\b(?:every|each) (?:60 minutes|1 hour)\b"), "every hour"),
-    (_pattern(r"\b(?:every|each) (?:60 seconds|1 minute)\b"), "every minute"),
-    (_pattern(r"\b(?:every|each) (?:7 days|1 week)\b"), "every week"),
-    (_pattern(r"\b3 quarters? of\b"), "75% of"),
-    (_pattern(r"\b(?:a|one|1) quarter of\b"), "25% of"),
-    (_pattern(r"\b(?:one )?half(?: of)? (?=(?:the|all|its|their|of)\b)"), "50% of "),
-    (_pattern(r"\b(?:in|by) half\b"), "by 50%"),
-    (_pattern(r"\b(1[0-2]|0?[1-9])(?::([0-5]\d))? ?([ap])\.?m\b\.?"), _clock),
-    (_pattern(r"(?<![\d:])(\d):([0-5]\d)(?![\d:])"), r"0\1:\2"),
-    (_pattern(r"\b(?<=at )midnight\b"), "00:00"),
-    (_pattern(r"\b(?<=at )noon\b"), "12:00"),
-    (_pattern(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? ({_NAMED}),? (\d{{4}})\b"), lambda m: _date(m[1], m[2], m[3])),
-    (_pattern(rf"\b({_NAMED}) (\d{{1,2}})(?:st|nd|rd|th)?,? (\d{{4}})\b"), lambda m: _date(m[2], m[1], m[3])),
-    (re.compile(rf"\b({_NAMED.title()}) (\d{{1,2}})(?:st|nd|rd|th)?\b(?!:)"), r"\2 \1"),
-    (re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)? (?:of )?({_NAMED.title()})\b"), r"\1 \2"),
-    (_pattern(r"(?<=\d) ?(?:percent|per cent)\b"), "%"),
-    (_pattern(r"(?<=\d) ?degrees? (?:celsius|C)\b"), " °C"),
-    (_pattern(r"\bbetween (\d[\d.,]*%?) and (\d)"), r"\1 to \2"),
-    (_pattern(r"\b(\d[\d.,]*) or more\b"), r"at least \1"),
-    (_pattern(r"\b(\d[\d.,]*) or (?:fewer|less)\b"), r"at most \1"),
-    (re.compile(rf"(?P<currency>[$€£]|\b(?:USD|EUR|GBP)) ?{_NUM}"), _paid),
-    (re.compile(rf"{_NUM} ?(?P<currency>[$€£]|(?:USD|EUR|GBP)\b)"), _paid),
-    (re.compile(rf"{_NUM}[ -]?(?P<unit>{_SPELLED})(?![\w/])"), _measured),
+    _spoken(rf"\b({'|'.join(WRITTEN)})\b", lambda m: WRITTEN[m[1].lower()]),
+    _spoken(rf"\b(?:an?|one) (?={_MAGNITUDE})", "1 "),
+    _spoken(rf"\bone (?=(?:{_SPAN})\b)", "1 "),
+    _spoken(rf"\b({_SINGLE}) an? (?=(?:{_SPAN})\b)", r"\1 1 "),
+    _spoken(r"\b(?:half an hour|half-hour)\b", "30 minutes"),
+    _spoken(r"\ba quarter of an hour\b", "15 minutes"),
+    _spoken(r"\b(?:half a year|half-year)\b", "6 months"),
+    _spoken(rf"(?<!-)\b({'|'.join(_ORDINALS)})\b(?! of)", lambda m: _ORDINALS[m[1].lower()]),
+    _spoken(r"\ba couple of\b", "2"),
+    _figured(r"(?<![\w.])(\d+(?:\.\d+)?)k(?= [a-z])", lambda m: _scaled(m[1], 1000)),
+    _spoken(rf"{_NUM} {_MAGNITUDE}", lambda m: _scaled(m["number"], _MAGNITUDES[m["magnitude"].lower()])),
+    _figured(r"\b(?:every|each) (?:24 hours|1 day)\b", "every day"),
+    _figured(r"\b(?:every|each) (?:60 minutes|1 hour)\b", "every hour"),
+    _figured(r"\b(?:every|each) (?:60 seconds|1 minute)\b", "every minute"),
+    _figured(r"\b(?:every|each) (?:7 days|1 week)\b", "every week"),
+    _spoken(r"\b3 quarters? of\b", "75% of"),
+    _spoken(r"\b(?:a|one|1) quarter of\b", "25% of"),
+    _spoken(r"\b(?:one )?half(?: of)? (?=(?:the|all|its|their|of)\b)", "50% of "),
+    _spoken(r"\b(?:in|by) half\b", "by 50%"),
+    _figured(r"\b(1[0-2]|0?[1-9])(?::([0-5]\d))? ?([ap])\.?m\b\.?", _clock),
+    _figured(r"(?<![\d:])(\d):([0-5]\d)(?![\d:])", r"0\1:\2"),
+    _spoken(r"\b(?<=at )midnight\b", "00:00"),
+    _spoken(r"\b(?<=at )noon\b", "12:00"),
+    _figured(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? ({_NAMED}),? (\d{{4}})\b", lambda m: _date(m[1], m[2], m[3])),
+    _figured(rf"\b({_NAMED}) (\d{{1,2}})(?:st|nd|rd|th)?,? (\d{{4}})\b", lambda m: _date(m[2], m[1], m[3])),
+    _Rule(re.compile(rf"\b({_NAMED.title()}) (\d{{1,2}})(?:st|nd|rd|th)?\b(?!:)"), r"\2 \1"),
+    _Rule(re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)? (?:of )?({_NAMED.title()})\b"), r"\1 \2"),
+    _figured(r"(?<=\d) ?(?:percent|per cent)\b", "%"),
+    _figured(r"(?<=\d) ?degrees? (?:celsius|C)\b", " °C"),
+    _figured(r"\bbetween (\d[\d.,]*%?) and (\d)", r"\1 to \2"),
+    _figured(r"\b(\d[\d.,]*) or more\b", r"at least \1"),
+    _figured(r"\b(\d[\d.,]*) or (?:fewer|less)\b", r"at most \1"),
+    _Rule(re.compile(rf"(?P<currency>[$€£]|\b(?:USD|EUR|GBP)) ?{_NUM}"), _paid),
+    _Rule(re.compile(rf"{_NUM} ?(?P<currency>[$€£]|(?:USD|EUR|GBP)\b)"), _paid),
+    _Rule(re.compile(rf"{_NUM}[ -]?(?P<unit>{_SPELLED})(?![\w/])"), _measured),
 ]
 
 
 @lru_cache(maxsize=1 << 15)
 def plain(text: str) -> str:
     """``text`` with its figures and measures in one spelling."""
-    if _QUIET.search(text) is None:
+    spoken = _SPOKEN.search(text) is not None
+    if not spoken and _DIGIT.search(text) is None:
         return text
-    for pattern, written in _RULES:
-        text = pattern.sub(written, text)
+    for rule in _RULES if spoken else _RULES_OF_DIGITS:
+        text = rule.sought.sub(rule.written, text)
     return text
 
 
-_SPOKEN = "|".join([*WRITTEN, *_ORDINALS])
-_QUIET = _pattern(rf"\d|\b(?:half|quarter|noon|midnight|couple|{_SPOKEN}|{_MAGNITUDE}|(?:an?|one) (?:{_SPAN})\b)")
+_RULES_OF_DIGITS = [rule for rule in _RULES if not rule.spoken]
+_DIGIT = re.compile(r"\d")
+_NUMBER_WORDS = "|".join([*WRITTEN, *_ORDINALS])
+_SPOKEN = _pattern(rf"\b(?:half|quarter|noon|midnight|couple|{_NUMBER_WORDS}|{_MAGNITUDE}|(?:an?|one) (?:{_SPAN})\b)")

@@ -105,10 +105,10 @@ def antonyms(a: str, b: str) -> bool:
 @lru_cache(maxsize=1 << 15)
 def _sides(text: str) -> frozenset[tuple[int, int]]:
     """The row and side of every word of ``text`` that has an opposite; a whole word is known before its beginnings."""
-    found = set()
-    for word in set(_WORD.findall(text.lower())):
-        beginnings = (word[:n] for n in range(min(len(word), _LONGEST), _SHORTEST - 1, -1))
-        side = _SIDES.get(f"{word}$") or next((_SIDES[b] for b in beginnings if b in _SIDES), None)
-        if side:
-            found.add(side)
-    return frozenset(found)
+    return frozenset(filter(None, map(_side, _WORD.findall(text.lower()))))
+
+
+@lru_cache(maxsize=1 << 15)
+def _side(word: str) -> tuple[int, int] | None:
+    beginnings = (word[:n] for n in range(min(len(word), _LONGEST), _SHORTEST - 1, -1))
+    return _SIDES.get(f"{word}$") or next((_SIDES[b] for b in beginnings if b in _SIDES), None)

@@ -7,7 +7,6 @@ another fact. Refuses to know what words mean. Made for English; elsewhere only 
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from itertools import product, takewhile
 
 from kb_pipeline.rules.arrangements import (
@@ -74,7 +73,7 @@ def _acting(ours: Sentence, x: Sentence, theirs: Sentence, y: Sentence) -> bool:
 
 def sentence(text: str, alike: Mapping[str, str] | None) -> Sentence:
     """The words of a text, each stem as the one that it counts as."""
-    return tuple(replace(w, stem=alike[w.stem]) if w.stem in alike else w for w in read(text)) if alike else read(text)
+    return tuple(w._replace(stem=alike[w.stem]) if w.stem in alike else w for w in read(text)) if alike else read(text)
 
 
 def _personal(sentence: Sentence) -> bool:

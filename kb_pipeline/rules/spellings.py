@@ -5,8 +5,9 @@ text has the one and the other text the other. Needs both texts, no table: the l
 """
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
-from itertools import pairwise
+from itertools import pairwise, starmap
 
 import Stemmer
 
@@ -15,9 +16,11 @@ from kb_pipeline.rules.words import FUNCTION_WORDS
 _ABBREVIATION = re.compile(r"(?<![\w-])[A-Z]{2,6}(?=s?(?![\w-]))")
 _NUMERONYM = re.compile(r"(?<![\w-])([a-z])(\d{1,2})([a-z])(?![\w-])")
 _WORD = re.compile(r"[A-Za-z]+")
+_PAIR = re.compile(r"(?<![A-Za-z])([A-Za-z]+)(?=[ -]([A-Za-z]+))")
 _NAMES = frozenset({"US", "UK", "EU", "IT", "AM", "PM"})
 _APART = (" ", "-")
-_stem = Stemmer.Stemmer("english").stemWord
+_stem: Callable[[str], str] = Stemmer.Stemmer("english", 0).stemWord
+_known_stem = lru_cache(maxsize=1 << 15)(_stem)  # of words, which recur; what two make together hardly does
 
 Span = tuple[int, int, str]
 """Where a text is to be written otherwise, and how."""
@@ -43,7 +46,7 @@ def _written(text: str, other: str) -> str:
 def _abbreviated(text: str, other: str) -> list[Span]:
     """Runs of words whose initials are an abbreviation that only the other text has; ``of`` and the like between them
     may have no letter in it."""
-    shorts = {m.group() for m in _ABBREVIATION.finditer(other)} - _NAMES
+    shorts = _abbreviations(other)
     words = list(_WORD.finditer(text)) if shorts else []
     found = []
     for short in sorted(shorts - {m.group() for m in words}):
@@ -52,6 +55,11 @@ def _abbreviated(text: str, other: str) -> list[Span]:
             if run and all(text[a.end() : b.start()] in _APART for a, b in pairwise(run)):
                 found.append((run[0].start(), run[-1].end(), short))
     return found
+
+
+@lru_cache(maxsize=1 << 14)
+def _abbreviations(text: str) -> frozenset[str]:
+    return frozenset(_ABBREVIATION.findall(text)) - _NAMES
 
 
 def _initials(words: list[re.Match[str]], short: str) -> list[re.Match[str]]:
@@ -73,24 +81,25 @@ def _initials(words: list[re.Match[str]], short: str) -> list[re.Match[str]]:
 def _joined(text: str, other: str) -> list[Span]:
     """Two words that the other text has as one and this one has not."""
     whole = _stems(other)
-    found = whole.keys() & _compounds(text).keys() - _stems(text).keys()
-    return [(*span, whole[stem]) for stem in sorted(found) for span in _compounds(text)[stem]]
+    found = whole.keys() & _compounds(text)
+    pairs = _PAIR.finditer(text) if found else ()
+    return [(m.start(), m.end(2), whole[stem]) for m in pairs if (stem := _compound(*m.groups())) in found]
 
 
 @lru_cache(maxsize=1 << 14)
 def _stems(text: str) -> dict[str, str]:
     """Each stem of a text and a word that has it."""
-    return {_stem(m.group().lower()): m.group() for m in _WORD.finditer(text)}
+    return {_known_stem(word.lower()): word for word in _WORD.findall(text)}
 
 
 @lru_cache(maxsize=1 << 14)
-def _compounds(text: str) -> dict[str, list[tuple[int, int]]]:
-    """The stem of every two neighbours written as one, and where they stand."""
-    found: dict[str, list[tuple[int, int]]] = {}
-    for a, b in pairwise(_WORD.finditer(text)):
-        if text[a.end() : b.start()] in _APART:
-            found.setdefault(_stem((a.group() + b.group()).lower()), []).append((a.start(), b.end()))
-    return found
+def _compounds(text: str) -> frozenset[str]:
+    """The stems of every two neighbours written as one; none that a word of the text has."""
+    return frozenset(starmap(_compound, _PAIR.findall(text))) - _stems(text).keys()
+
+
+def _compound(first: str, second: str) -> str:
+    return _stem(f"{first}{second}".lower())
 
 
 def _numbered(text: str, other: str) -> list[Span]:

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import Stemmer
 
@@ -85,7 +86,7 @@ _ISE = re.compile(r"(?<=\w{4})is(?=(?:e|es|ed|ing|ation|ations)$)")
 _BRITISH = re.compile(r"(?<=\w{3})our(?=(?:s|ed|ing|al|ally)?$)")
 _CONTRACTED = re.compile(r"'(?:s|ve|re|ll|d|m)?$")
 _NAME = re.compile(r"[_./#+\d]|[a-z][A-Z]")
-_STEMMER = Stemmer.Stemmer("english")
+_STEMMER = Stemmer.Stemmer("english", 0)  # what recurs is kept below
 _DROPPED = FUNCTION_WORDS | words("even get gets got getting become becomes one s t thus namely using , ;")
 _MOVABLE = words("in on at for with by from to as through via into onto toward towards about upon since using of per")
 
@@ -115,8 +116,7 @@ class Difference:
         return not _SCOPES.isdisjoint(left | right)
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(NamedTuple):
     """A word or comma as it stands, in lower case; its stem, empty without content; whether it begins a phrase that may
     stand elsewhere: it follows a preposition, or is of scope."""
 
@@ -125,18 +125,21 @@ class Word:
     movable: bool
 
 
+@lru_cache(maxsize=1 << 14)
 def content(text: str) -> tuple[str, ...]:
     """The content words of ``text`` in order: stems, figures, names; no articles, pronouns, auxiliaries."""
-    return tuple(word.stem for word in read(text) if word.stem)
+    return tuple(stem for at, surface in enumerate(_surfaces(text)) if (stem := _stem(surface, at > 0)))
 
 
 def difference(a: str, b: str, alike: Mapping[str, str] | None = None) -> Difference:
     """What each sentence has that the other lacks; ``alike`` maps a stem to the one it counts as."""
-    surplus = Counter(_stems(a, alike))
-    surplus.subtract(_stems(b, alike))
-    unshared = sorted((word, count) for word, count in surplus.items() if count)
-    left = tuple(word for word, count in unshared for _ in range(count))
-    return Difference(left, tuple(word for word, count in unshared for _ in range(-count)))
+    left, spare = [], Counter(_stems(b, alike))
+    for word in _stems(a, alike):
+        if spare[word]:
+            spare[word] -= 1
+        else:
+            left.append(word)
+    return Difference(tuple(sorted(left)), tuple(sorted(spare.elements())))
 
 
 def _stems(text: str, alike: Mapping[str, str] | None) -> tuple[str, ...]:
@@ -146,18 +149,25 @@ def _stems(text: str, alike: Mapping[str, str] | None) -> tuple[str, ...]:
 @lru_cache(maxsize=1 << 14)
 def read(text: str) -> tuple[Word, ...]:
     """The words and commas of ``text`` in order, phrases of one meaning folded."""
-    joined = folded(plain(unicodedata.normalize("NFKC", text).replace("\u2019", "'")))
     found, led = [], False
-    for at, surface in enumerate(_TOKEN.findall(joined)):
-        stem = _stem(surface, at)
+    for at, surface in enumerate(_surfaces(text)):
+        stem = _stem(surface, at > 0)
         found.append(Word(surface.lower(), stem, bool(stem) and (led or stem in NARROWING or stem.startswith("per_"))))
         led = not stem and (led or surface.lower() in _MOVABLE)
     return tuple(found)
 
 
-def _stem(word: str, position: int) -> str:
+@lru_cache(maxsize=1 << 14)
+def _surfaces(text: str) -> tuple[str, ...]:
+    """The words and commas of ``text`` as they are written once its phrases are folded."""
+    return tuple(_TOKEN.findall(folded(plain(unicodedata.normalize("NFKC", text).replace("\u2019", "'")))))
+
+
+@lru_cache(maxsize=1 << 15)
+def _stem(word: str, inside: bool) -> str:
+    """The stem of a word that stands inside a sentence, or begins one; empty where it carries no content."""
     low = word.lower()
-    if word.isupper() and (len(word) > 1 or position):
+    if word.isupper() and (len(word) > 1 or inside):
         return word if len(word) == 1 else FORMS.get(low, low)  # ``node A``, ``the US``: names, not function words
     if word.endswith("s") and len(word) > 2 and word[:-1].isupper():
         return low[:-1]

@@ -1,8 +1,11 @@
 """Figures and measures in one spelling."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kb_pipeline.records import Side
+from kb_pipeline.rules import measures
 from kb_pipeline.rules.guards import fired
 from kb_pipeline.rules.measures import plain
 
@@ -63,3 +66,17 @@ def test_versions_names_and_plain_words_are_left_alone() -> None:
         "10 ms/step",
     ):
         assert plain(text) == text
+
+
+_PARTS = (
+    "every 24 hours,each 1 day,5k rows,3 p.m.,9:30,4 May 2026,May 4th,12 or more,12 or less,5 per cent,$ 3,3 km,20 °C,7"
+)
+
+
+@given(st.lists(st.sampled_from(_PARTS.split(","))))
+def test_rules_for_numbers_in_words_change_nothing_where_there_are_none(parts: list[str]) -> None:
+    """A text with digits alone reads the same, whether all rules are tried or those of digits."""
+    text = tried = " ".join(parts)
+    for rule in measures._RULES:
+        tried = rule.sought.sub(rule.written, tried)
+    assert plain(text) == tried
