@@ -1,19 +1,39 @@
 """Which documents or pages to read whole for a question, chosen by the words of their cards. Pure.
 
-BM25F: a word of the title counts three times as much as one of a summary, one of the headings and keys twice.
+BM25F: a word of the title counts three times as much as one of a summary, one of the headings and of keys that are
+names or figures twice, an everyday word among the keys once.
 """
 
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from heapq import nsmallest
+from typing import Literal
 
 from kb_pipeline.records import Card
 from kb_pipeline.rules import relevance
 from kb_pipeline.rules.analyser import analyse
 
+Kind = Literal["name", "figure", "word"]
 _TITLE, _HEADING, _REST = 3.0, 2.0, 1.0
 _K1, _B = 1.2, 0.5  # cards are short and of one kind: their length says little
+
+
+def kind_of(key: str) -> Kind:
+    """What a key is: an everyday word, a figure with or without a unit, or else a name or a flag."""
+    if key.isalpha() and key == key.lower():
+        return "word"
+    return "figure" if key[:1].isdigit() else "name"
+
+
+def telling(keys: Sequence[str], held: Mapping[str, int], most: Mapping[Kind, int]) -> list[str]:
+    """Of each kind of ``keys`` the ``most`` that fewest cards hold, in the order of ``most``; of equal ones those that
+    come first."""
+    by_kind: dict[Kind, list[str]] = {kind: [] for kind in most}
+    for key in keys:
+        by_kind.setdefault(kind_of(key), []).append(key)
+    return [key for kind, n in most.items() for key in nsmallest(n, by_kind[kind], key=lambda key: held.get(key, 0))]
 
 
 def ranked(question: str, cards: Sequence[Card]) -> list[str]:
@@ -39,8 +59,8 @@ def _weights(card: Card) -> Mapping[str, float]:
     path = card.ref.rpartition(".")[0] if card.kind == "document" else ""
     for weight, text in (
         (_TITLE, card.title),
-        (_HEADING, " ".join((*card.headings, *card.keys))),
-        (_REST, f"{path} {card.summary}"),
+        (_HEADING, " ".join((*card.headings, *(key for key in card.keys if kind_of(key) != "word")))),
+        (_REST, " ".join((path, card.summary, *(key for key in card.keys if kind_of(key) == "word")))),
     ):
         for token in analyse(text):
             found[token] += weight  # type: ignore[assignment]  # weights are whole enough

@@ -5,13 +5,16 @@ outside. Questions about many documents are put in batches; nothing is left out 
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 
 from kb_pipeline.engines.openai.failing import words_of
 from kb_pipeline.engines.openai.replies import AnswerReply, PlanReply, ScoresReply, SelectReply
 from kb_pipeline.errors import ModelError
 from kb_pipeline.prompts import render
 from kb_pipeline.records import Ask, Briefing, Card, Claim, Evidence, Plan, ToolCall
+from kb_pipeline.rules.catalogue import Kind, telling
 from kb_pipeline.world import ChatClient
 
 CATALOGUE = 24_000
@@ -21,6 +24,8 @@ CANDIDATE = 600
 """Code points that a candidate is judged by."""
 
 _HEADINGS = 8
+_KEYS: Mapping[Kind, int] = {"name": 8, "figure": 4, "word": 8}
+"""How many keys of each kind a line of the catalogue shows."""
 _ID = re.compile(r"kb_[0-9a-f]{12}")
 
 
@@ -81,14 +86,16 @@ def select_pages(question: str, cards: Sequence[Card], client: ChatClient) -> li
 
     Raises ``ModelError`` where the endpoint cannot be reached.
     """
-    batches = list(_batches(cards))
-    picked = [card for batch in batches for card in _picked(question, batch, client)]
-    final = _picked(question, picked, client) if len(batches) > 1 and picked else picked
+    held = Counter(chain.from_iterable(card.keys for card in cards))
+    lines = {card.ref: _card(card, held) for card in cards}
+    batches = list(_batches(cards, lines))
+    picked = [card for batch in batches for card in _picked(question, batch, lines, client)]
+    final = _picked(question, picked, lines, client) if len(batches) > 1 and picked else picked
     return [card.ref for card in final or picked]
 
 
-def _picked(question: str, cards: Sequence[Card], client: ChatClient) -> list[Card]:
-    catalogue = "\n".join(f"{n}. {_card(card)}" for n, card in enumerate(cards, start=1))
+def _picked(question: str, cards: Sequence[Card], lines: Mapping[str, str], client: ChatClient) -> list[Card]:
+    catalogue = "\n".join(f"{n}. {lines[card.ref]}" for n, card in enumerate(cards, start=1))
     shown = render("select", question=question, catalogue=catalogue)
     ask = Ask(task="select", version=shown.version, system=shown.system, user=shown.user, max_tokens=256)
     (reply,) = client.ask([ask], SelectReply)
@@ -98,11 +105,11 @@ def _picked(question: str, cards: Sequence[Card], client: ChatClient) -> list[Ca
     return [cards[n - 1] for n in dict.fromkeys(reply.picks) if 0 < n <= len(cards)]
 
 
-def _batches(cards: Sequence[Card]) -> Iterator[list[Card]]:
+def _batches(cards: Sequence[Card], lines: Mapping[str, str]) -> Iterator[list[Card]]:
     batch: list[Card] = []
     size = 0
     for card in cards:
-        length = len(_card(card)) + 8
+        length = len(lines[card.ref]) + 8
         if batch and size + length > CATALOGUE:
             yield batch
             batch, size = [], 0
@@ -112,9 +119,11 @@ def _batches(cards: Sequence[Card]) -> Iterator[list[Card]]:
         yield batch
 
 
-def _card(card: Card) -> str:
+def _card(card: Card, held: Mapping[str, int]) -> str:
+    """A card in one line, with those of its keys that fewest cards have."""
     about = card.summary or "; ".join(card.headings[:_HEADINGS])
-    keys = f" [{', '.join(card.keys[:_HEADINGS])}]" if card.keys else ""
+    shown = ", ".join(telling(card.keys, held, _KEYS))
+    keys = f" [{shown}]" if shown else ""
     return " ".join(f"{card.title}: {about}{keys}".split())
 
 

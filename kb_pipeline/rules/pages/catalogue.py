@@ -4,31 +4,40 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import chain
 
 from kb_pipeline.records import UNCLASSIFIED, Item, Page, PageBrief, Written
+from kb_pipeline.rules.catalogue import kind_of, telling
 from kb_pipeline.rules.numbers import SYMBOLS
 from kb_pipeline.rules.pages.markdown import address, label
 from kb_pipeline.rules.pages.rendering import cited, summary_of, tags_of
 from kb_pipeline.rules.taxonomy import category_folder
+from kb_pipeline.rules.words import FUNCTION_WORDS, singular
 
 MASTER, TOPICS, LOG, INDEX = "master-index", "topic-index", "log", "index"
 MOST_KEYS = 500  # characters of names, flags and figures of one page in the catalogue
+MOST_WORDS = 800  # characters of everyday words of one page among its keys
+_SHOWN_WORDS = 12  # of them in a line of an index
 _FEWEST_OF_A_TAG = 3  # pages
 _UNITS = "|".join(map(re.escape, sorted(SYMBOLS, key=len, reverse=True)))
 _FIGURE = re.compile(rf"(?<![\w.,-])\d+(?:[.,]\d+)*(?:\s?%|[A-Za-zµ°]{{1,6}}\b|\s(?:{_UNITS})(?!\w))?")
+_WORD = re.compile(r"(?<![\w.'’-])[^\W\d_]{3,24}(?![\w'’-]|\.\w)")
 _LOG_HEAD = "# Log\n\nWhat became of the pages of this wiki, oldest first; one line a change.\n\n"
 
 
 def brief_of(page: Page, written: Written, items: Mapping[str, Item]) -> PageBrief:
-    """The page in one line. Keys are names of its items, the most frequent first, then figures in their sentences."""
+    """The page in one line. Keys are names of its items, the most frequent first, figures in their sentences, then
+    words of these that neither title nor summary has: those that the page uses once before others, long ones first."""
     own = [items[key] for key in page.items]
+    summary, keys = summary_of(written), tuple(_keys(own))
+    words = _words(own, " ".join((page.title, *page.aliases, summary, *keys)))
     return PageBrief(
         id=page.id,
         title=page.title,
         path=page.path,
         category=page.category,
-        summary=summary_of(written),
-        keys=tuple(_keys(own)),
+        summary=summary,
+        keys=(*keys, *_fitting(words, MOST_WORDS)),
         aliases=page.aliases,
         tags=tuple(tags_of(own)),
         docs=_docs([*own, *items.values()]),
@@ -44,8 +53,18 @@ def _docs(items: Sequence[Item]) -> tuple[str, ...]:
 
 def _keys(items: Sequence[Item]) -> Iterator[str]:
     names = _counted(items)
-    room = MOST_KEYS
-    for key in sorted(names, key=lambda key: (-names[key], key)):
+    return _fitting(sorted(names, key=lambda key: (-names[key], key)), MOST_KEYS)
+
+
+def _words(items: Sequence[Item], told: str) -> list[str]:
+    """Everyday words of the items that ``told`` has not, in the singular where it is told by the ending."""
+    known = {singular(word) for word in _WORD.findall(told.casefold())} | FUNCTION_WORDS
+    counted = Counter(singular(word) for item in items for word in set(_WORD.findall(item.statement)) if word.islower())
+    return sorted(counted.keys() - known, key=lambda word: (counted[word], -len(word), word))
+
+
+def _fitting(keys: Iterable[str], room: int) -> Iterator[str]:
+    for key in keys:
         room -= len(key) + 2
         if room < 0:
             return
@@ -59,18 +78,21 @@ def _counted(items: Sequence[Item]) -> Counter[str]:
 
 
 def master_index(briefs: Sequence[PageBrief]) -> str:
-    """Every page by category: title, path, summary, and the keys by which a narrow fact is found."""
+    """Every page by category: title, path, summary, and the keys by which a narrow fact is found: names, flags and
+    figures, and of its everyday words those that fewest pages have."""
+    held = _held(briefs)
     parts = [f"# Master index\n\n{len(briefs)} pages.\n"]
     for category, pages in by_category(briefs):
         folder = category_folder(category)
         parts.append(f"\n## [{label(heading_of(category))}]({address(folder)}/{INDEX}.md)\n\n")
-        parts += [_line(page, page.path) for page in pages]
+        parts += [_line(page, page.path, held) for page in pages]
     return "".join(parts)
 
 
 def category_index(category: str, briefs: Sequence[PageBrief]) -> str:
     """The pages of one category."""
-    lines = (_line(page, page.path.partition("/")[2]) for page in _sorted(briefs))
+    held = _held(briefs)
+    lines = (_line(page, page.path.partition("/")[2], held) for page in _sorted(briefs))
     return f"# {label(heading_of(category))}\n\n{''.join(lines)}"
 
 
@@ -90,9 +112,17 @@ def _entry(title: str, path: str) -> str:
     return f"- [{label(title)}]({address(path)})\n"
 
 
-def _line(page: PageBrief, path: str) -> str:
-    keys = f" | keys: {', '.join(f'`{key}`' for key in page.keys if '`' not in key)}" if page.keys else ""
+def _line(page: PageBrief, path: str, held: Mapping[str, int]) -> str:
+    own = [key for key in page.keys if "`" not in key]
+    words = telling(own, held, {"word": _SHOWN_WORDS})
+    shown = ", ".join(f"`{key}`" for key in (*(key for key in own if kind_of(key) != "word"), *words))
+    keys = f" | keys: {shown}" if shown else ""
     return f"- [{label(page.title)}]({address(path)}): {label(page.summary)}{keys}\n"
+
+
+def _held(briefs: Sequence[PageBrief]) -> Counter[str]:
+    """How many pages have each of their keys."""
+    return Counter(chain.from_iterable(page.keys for page in briefs))
 
 
 def by_category(briefs: Iterable[PageBrief]) -> list[tuple[str, list[PageBrief]]]:
