@@ -79,6 +79,13 @@ class Reading(Curating):
         planned = self._planned(briefs)
         return [self._view(brief, planned) for brief in briefs]
 
+    def home(self, item_id: str) -> PageBrief | None:
+        """The page on which an item is at home, where there is one that may be seen."""
+        briefs = {brief.path: brief for brief in self.pages()}
+        return next(
+            (briefs[path] for path, page in self._planned(briefs.values()).items() if item_id in page.items), None
+        )
+
     def around(self, view: PageView) -> Neighbourhood:
         """The pages around one, as far as they may be seen."""
         return neighbourhood(view.page, view.text, self._planned(self.pages()))

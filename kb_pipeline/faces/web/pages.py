@@ -81,7 +81,8 @@ def item(visitor: Visitor, request: Request) -> Shown:
     """An item with its proofs in their documents."""
     view = visitor.item(request.path_params["id"])
     told, conflicts = editing.history(visitor, view.item.id), editing.disagreeing(visitor, view.item.id)
-    return "item.html", {"view": view, "history": told, "conflicts": conflicts}
+    home = visitor.seen.home(view.item.id)
+    return "item.html", {"view": view, "history": told, "conflicts": conflicts, "home": home}
 
 
 def document(visitor: Visitor, request: Request) -> Shown:

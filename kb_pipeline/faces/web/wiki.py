@@ -13,7 +13,7 @@ from kb_pipeline.api.visiting import Visitor
 from kb_pipeline.faces.graph import graph
 from kb_pipeline.faces.web import markdown
 from kb_pipeline.faces.web.rendering import Shown, page_url
-from kb_pipeline.rules.pages.markdown import anchor
+from kb_pipeline.rules.pages.markdown import anchor, plain
 
 _FRONT = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 _NOTE = re.compile(r"^\[\^(kb_[0-9a-f]+)\]: (.*)$", re.MULTILINE)
@@ -21,6 +21,7 @@ _MARK = re.compile(r"\[\^(kb_[0-9a-f]+)\]")
 _LINK = re.compile(r"\]\((?![a-z]+:|/|#)([^)\s#]+)\.md(#[^)\s]*)?\)")
 _HEADING = re.compile(r"<h([23])>(.*?)</h\1>", re.DOTALL)
 _TAG = re.compile(r"<sup class=\"cite.*?</sup>|<[^>]+>", re.DOTALL)
+_LINKED = re.compile(r"(?<!\\)\[((?:\\.|[^\[\]\\])*)\]\([^()\s]*\)")
 _NORMALIZED = "../normalized/"
 
 
@@ -88,7 +89,7 @@ def address(target: str, path: str) -> str:
 
 def _plain(said: str) -> str:
     """A note as text: of a link its words."""
-    return re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", said).replace("\\|", "|")
+    return plain(_LINKED.sub(r"\1", said))
 
 
 def _cite(name: str, said: str) -> str:

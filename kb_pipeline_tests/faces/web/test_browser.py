@@ -15,6 +15,13 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is install
 
 PAGES = ["/", "/search?q=engine", "/browse", "/browse?tag=engine", "/sources", "/sources/open", "/changes", "/review"]
 PAGES += ["/evaluation", "/inbox", "/documents/open/hostile.md", "/documents/red/engine.md"]
+PAGES += [
+    "/wiki",
+    "/wiki/unclassified/crimson-guide",
+    "/edit/wiki/unclassified/crimson-guide",
+    "/changes/wiki?since=g1",
+]
+PAGES += ["/changes/wiki/unclassified/crimson-guide?since=g1"]
 UNNAMED = """[...document.querySelectorAll('a, button, input, select, textarea, summary')].filter(e =>
   e.type !== 'hidden' && !(e.textContent || '').trim() && !e.getAttribute('aria-label') && !e.title
   && !(e.labels && e.labels.length)).map(e => e.outerHTML)"""
@@ -104,6 +111,46 @@ def test_no_page_is_wider_than_a_phone(url: str, window: Browser) -> None:
         for path in PAGES:
             seen.page.goto(url + path)
             assert seen.page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, path
+
+
+def test_a_page_is_edited_without_a_script(root: Path, window: Browser) -> None:
+    """What is typed is saved and shown; what another saved meanwhile is told, and both texts are there."""
+    path = "/edit/wiki/unclassified/crimson-guide"
+    with (
+        serving(root) as url,
+        looking(window, url, scripts=False) as mine,
+        looking(window, url, scripts=False) as other,
+    ):
+        for seen in (mine, other):
+            seen.page.goto(url + path)
+        body = mine.page.input_value("#body")
+        other.page.fill("#body", body.replace("crimson tap", "crimson brass tap"))
+        other.page.click("button:has-text('Save')")
+        assert "Saved" in other.page.inner_text("[role=status]")
+        assert "crimson brass tap" in other.page.inner_text(".prose")
+        mine.page.fill("#body", body.replace("crimson lid", "crimson tin lid"))
+        mine.page.click("button:has-text('Save')")
+        assert "was changed by somebody else" in mine.page.inner_text("[role=alert]")
+        assert "crimson brass tap" in mine.page.inner_text(".both")
+        assert "crimson tin lid" in mine.page.input_value("#body")
+        mine.page.click("button:has-text('Save mine over it')")
+        assert "crimson tin lid" in mine.page.inner_text(".prose")
+        assert mine.foreign == []
+        clean(other)
+
+
+def test_a_note_at_the_edge_of_a_phone_can_be_read(url: str, window: Browser) -> None:
+    """What it shows is wholly on the screen, and nothing has to be scrolled sideways for it."""
+    with looking(window, url, width=360) as seen:
+        page = seen.page
+        page.goto(f"{url}/wiki/unclassified/crimson-guide")
+        for note in page.query_selector_all(".note > a"):
+            note.focus()
+            box = page.locator(".note:focus-within .card-over").bounding_box()
+            assert box is not None
+            assert box["x"] >= 0
+            assert box["x"] + box["width"] <= 360
+        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
 
 
 def test_the_theme_can_be_chosen(url: str, window: Browser) -> None:
