@@ -1,7 +1,7 @@
 """The wiki: where items stand in their documents, the plan of its pages, and pages as written."""
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from pydantic import Field
 
@@ -11,13 +11,16 @@ from kb_pipeline.records.record import SCHEMA_VERSION, Record
 Facet = Literal["what", "how", "options", "figures", "steps", "tradeoffs", "decisions", "open", "changes"]
 
 
-class Placed(Record):
-    """An active item where its first proof stands: what planning needs to know of it."""
+class Placed(NamedTuple):
+    """An active item where its first proof stands: what planning needs to know of it, in a list of four.
+
+    ``forms`` are those in which its names and tags are compared, sorted. No ``Record``: a plan reads all of them.
+    """
 
     id: str
     category: str
     names: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
+    forms: tuple[str, ...] = ()
 
 
 class Section(Record):

@@ -6,7 +6,7 @@ from typing import cast
 
 from kb_pipeline.records import Chunk, Conflict, Item, Meta, Outline, Page, Placed, Section
 from kb_pipeline.rules.pages.planning import plan
-from kb_pipeline.rules.pages.topics import below_title, title_of
+from kb_pipeline.rules.pages.topics import below_title, form_of, title_of
 from kb_pipeline.world import Changes, Inputs, Output, Previous, World
 
 OUTLINES, PLAN = "outlines", "plan"
@@ -67,11 +67,15 @@ def _outline(doc: str, items: Sequence[Item], inputs: Inputs) -> Outline:
         at = bisect_right(starts, item.sources[0].start) - 1
         if item.status == "active":
             heading = below_title(chunks[at].heading, title) if at >= 0 else ()
-            placed = Placed(id=item.id, category=item.primary_category, names=item.entities, tags=item.tags)
-            sections.setdefault(heading, []).append(placed)
+            sections.setdefault(heading, []).append(_placed(item))
     return Outline(
         doc_id=doc,
         title=title,
         sections=tuple(Section(heading=heading, items=tuple(placed)) for heading, placed in sections.items()),
         replaced={i.id: i.superseded_by for i in items if i.status == "superseded" and i.superseded_by},
     )
+
+
+def _placed(item: Item) -> Placed:
+    forms = {form for form in map(form_of, (*item.entities, *item.tags)) if form}
+    return Placed(item.id, item.primary_category, item.entities, tuple(sorted(forms)))

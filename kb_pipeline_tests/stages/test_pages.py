@@ -7,6 +7,7 @@ from kb_pipeline.records import Category, Outline, Page, Placed, Section, Taxono
 from kb_pipeline.rules.pages.planning import plan
 from kb_pipeline.rules.pages.sizing import MOST, MOST_STANDING
 from kb_pipeline.rules.pages.titles import slug
+from kb_pipeline.rules.pages.topics import form_of
 
 TAXONOMY = Taxonomy(categories=(Category(name="Stores", description="Stores.", keywords=("redis", "cache")),))
 
@@ -17,7 +18,8 @@ def outline(doc: str, title: str, *sections: tuple[str, int], names: Sequence[st
         Section(
             heading=(heading,) if heading else (),
             items=tuple(
-                Placed(id=f"kb_{doc}_{heading}_{n}", category="Stores", names=tuple(names)) for n in range(size)
+                Placed(f"kb_{doc}_{heading}_{n}", "Stores", tuple(names), tuple(sorted(map(form_of, names))))
+                for n in range(size)
             ),
         )
         for heading, size in sections

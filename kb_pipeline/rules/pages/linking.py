@@ -2,7 +2,8 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 
 from kb_pipeline.records import Link, Page
 from kb_pipeline.rules.pages.sizing import Draft
@@ -30,10 +31,9 @@ def linked(pages: Sequence[Page], drafts: Sequence[Draft], previous: Mapping[str
         if not is_generic(name)
     }
     family = _family(drafts, by_key)
-    forms = [_forms(draft) for draft in drafts]
-    named = [_named(n, of_one, by_form) for n, of_one in enumerate(forms)]
-    akin = _akin(forms, [n for n, page in enumerate(pages) if page.id not in previous])
-    back: list[Counter[int]] = [Counter() for _ in pages]
+    named = [_named(n, draft, by_form) for n, draft in enumerate(drafts)]
+    akin = _akin(drafts, [n for n, page in enumerate(pages) if page.id not in previous])
+    back: list[dict[int, int]] = [{} for _ in pages]
     for n, mentions in enumerate(named):
         for other, times in mentions.items():
             back[other][n] = times
@@ -46,7 +46,7 @@ def linked(pages: Sequence[Page], drafts: Sequence[Draft], previous: Mapping[str
         else:
             close = _best(akin[n], pages, FEWEST_RELATED)
         related += [o for o in close if o not in related][: max(0, FEWEST_RELATED - len(related))]
-        others = _best(Counter({o: t for o, t in back[n].items() if o not in related}), pages, MOST_BACKLINKS)
+        others = _best({o: t for o, t in back[n].items() if o not in related}, pages, MOST_BACKLINKS)
         links = {"related": _links(related, pages), "backlinks": _links(others, pages)}
         found.append(page.model_copy(update=links))
     return sorted(found, key=lambda page: page.id)
@@ -68,26 +68,23 @@ def _head(title: str) -> str:
     return _MORE.split(title, maxsplit=1)[0]
 
 
-def _forms(draft: Draft) -> Counter[str]:
-    items = (item for piece in draft.pieces for item in piece.items)
-    return Counter(form for item in items for form in set(map(form_of, (*item.names, *item.tags))) if form)
+def _forms(draft: Draft) -> Iterator[str]:
+    """The form of each name that an item of a page speaks of, for each item again."""
+    return chain.from_iterable(item.forms for piece in draft.pieces for item in piece.items)
 
 
-def _named(n: int, forms: Counter[str], by_form: dict[str, int]) -> Counter[int]:
-    found: Counter[int] = Counter()
-    for form, times in forms.items():
-        other = by_form.get(form)
-        if other is not None and other != n:
-            found[other] += times
-    return found
+def _named(n: int, draft: Draft, by_form: Mapping[str, int]) -> Counter[int]:
+    """The pages whose subject the items of one name, and how many do."""
+    return Counter(other for form in _forms(draft) if (other := by_form.get(form, n)) != n)
 
 
-def _akin(forms: Sequence[Counter[str]], wanted: Sequence[int]) -> dict[int, Counter[int]]:
+def _akin(drafts: Sequence[Draft], wanted: Sequence[int]) -> dict[int, Counter[int]]:
     """For each page ``wanted`` those that share names with it which few pages have, and how strongly: a name that ``n``
     pages have counts ``1000 / n``; one name alone is an accident."""
+    forms = [frozenset(_forms(draft)) for draft in drafts] if wanted else []
     holders: dict[str, list[int]] = {form: [] for n in wanted for form in forms[n]}
-    for n, of_one in enumerate(forms if holders else ()):
-        for form in of_one.keys() & holders.keys():
+    for n, of_one in enumerate(forms):
+        for form in of_one & holders.keys():
             holders[form].append(n)
     return {n: _kin(n, [found for form in forms[n] if 1 < len(found := holders[form]) <= _RARE]) for n in wanted}
 
@@ -102,8 +99,10 @@ def _kin(page: int, shared: Sequence[Sequence[int]]) -> Counter[int]:
     return +scores
 
 
-def _best(counted: Counter[int], pages: Sequence[Page], most: int) -> list[int]:
+def _best(counted: Mapping[int, int], pages: Sequence[Page], most: int) -> list[int]:
     """The numbers that count most, by title."""
+    if not counted:
+        return []
     best = sorted(counted, key=lambda n: (-counted[n], pages[n].title, pages[n].id))[:most]
     return sorted(best, key=lambda n: (pages[n].title, pages[n].id))
 

@@ -25,7 +25,7 @@ from kb_pipeline.rules.pages.sizing import (
 )
 from kb_pipeline.rules.pages.titles import titled
 from kb_pipeline.rules.pages.topics import Topic, form_of, is_generic, subjects
-from kb_pipeline.rules.taxonomy import Phrasebook, phrase
+from kb_pipeline.rules.taxonomy import Phrasebook
 
 _OUTVOTED = 1.5  # a category keeps its page until another has this many times its items
 _REST = "Other notes"  # the title of what no category holds
@@ -156,7 +156,7 @@ def _categories(drafts: Sequence[Draft], taxonomy: Taxonomy, standing: Mapping[s
     found: dict[str, str] = {}
     for text, parts in whole.items():
         votes = Counter(i.category for d in parts for piece in d.pieces for i in piece.items)
-        for name in spoken.find(phrase(parts[0].names[0])):
+        for name in spoken.find(tuple(form_of(parts[0].names[0]).split("-"))):
             votes[name] += votes.total() // 2 + 1
         best, before = _most(votes), standing.get(page_id(text))
         stays = before is not None and votes[before.category] * _OUTVOTED >= votes[best] > 0

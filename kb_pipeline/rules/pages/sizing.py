@@ -6,6 +6,7 @@ stays until it is clearly too long or too thin. Everything else follows from the
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from kb_pipeline.records import Placed
 from kb_pipeline.rules import ids
@@ -54,6 +55,7 @@ class Draft:
         return sum(len(piece.items) for piece in self.pieces)
 
 
+@lru_cache(maxsize=1 << 16)  # asked of every subject whether it stands, what it is called, who leads to it
 def page_id(key: str) -> str:
     """``pg_`` and 12 hex digits: follows from the subject."""
     return f"pg_{ids.digest(key)[:12]}"

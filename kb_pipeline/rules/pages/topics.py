@@ -111,7 +111,7 @@ def subjects(outlines: Iterable[Outline]) -> list[Topic]:
 
 
 def _tree(key: str, outlines: Sequence[Outline]) -> Topic:
-    newest = sorted(outlines, key=_newest_first)
+    newest = sorted(outlines, key=_newest_first) if len(outlines) > 1 else outlines
     names = [without_version(o.title) if len({o.title for o in outlines}) > 1 else o.title for o in newest]
     spelled = _spelled(names[0], outlines)
     root = Topic(key, list(dict.fromkeys([spelled, *names, *(o.title for o in newest)])))
@@ -151,12 +151,13 @@ def _grouped(outlines: Sequence[Outline]) -> dict[str, list[Outline]]:
             mark = heads[mark]
         return mark
 
-    for outline in outlines:
-        first, *rest = sorted({head(mark) for mark in _marks(outline)})
+    marks = [tuple(_marks(outline)) for outline in outlines]
+    for of_one in marks:
+        first, *rest = sorted({head(mark) for mark in of_one})
         heads.update(dict.fromkeys(rest, first))
     groups: dict[str, list[Outline]] = {}
-    for outline in outlines:
-        groups.setdefault(head(_own(outline)), []).append(outline)
+    for outline, (own, *_) in zip(outlines, marks, strict=True):
+        groups.setdefault(head(own), []).append(outline)
     return {_key(group): group for group in groups.values()}
 
 
