@@ -14,8 +14,8 @@ OUTLINES, PLAN = "outlines", "plan"
 
 def run(changes: Changes, inputs: Inputs, previous: Previous, world: World) -> Output:
     """Plan the wiki: every active item at home on one page, titles and paths of all pages, and their links."""
-    before = {o.doc_id: o for o in cast(tuple[Outline, ...], previous.records(OUTLINES))}
-    outlines = _outlines(changes, inputs, before if not changes.everything else {})
+    known = () if changes.everything else cast(tuple[Outline, ...], previous.records(OUTLINES))
+    outlines = _outlines(changes, inputs, {outline.doc_id: outline for outline in known})
     standing = cast(tuple[Page, ...], previous.records(PLAN))
     conflicts = [(c.a, c.b) for c in cast(tuple[Conflict, ...], inputs.records("dedup", "conflicts"))]
     pages = tuple(plan(outlines.values(), world.settings.taxonomy, standing, conflicts))
