@@ -242,8 +242,9 @@ class Snapshot(Protocol):
     def covering(self, tokens: Mapping[str, float], k: int, scope: Scope) -> list[tuple[str, float]]:
         """The ``k`` rows that hold most of the tokens: ``(row id, sum of the weights held)``, best first."""
 
-    def vector(self, query: Vectors, k: int, scope: Scope) -> list[tuple[str, float]]:
-        """The ``k`` nearest rows by cosine; ``query`` has shape ``(dim,)``."""
+    def nearest(self, queries: Vectors, k: int, scope: Scope) -> list[list[tuple[str, float]]]:
+        """Of each of ``queries``, unit vectors ``(n, dim)``, the ``k`` nearest rows: ``(row id, cosine)``, best first.
+        What several queries share is done once: ask for them together."""
 
     def idf(self, tokens: Sequence[str]) -> dict[str, float]:
         """Inverse document frequency, ``ln(1 + (N - n + 0.5) / (n + 0.5))``, of each token."""

@@ -4,7 +4,7 @@ Three lists are asked for twice, of *units* (items, pages, bursts) and of *passa
 passage passes its score on to the units that stand in it, and is a hit of its own only where none of them was found.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kb_pipeline.records import Scope
@@ -47,18 +47,24 @@ class Ranking:
         return replace(self, depth=max(self.depth, k), passage_depth=max(self.passage_depth, k))
 
 
-def gather(query: str, world: World, snapshot: Snapshot, scope: Scope, ranking: Ranking) -> dict[str, Ranked]:
-    """The six lists. Passages bear neither category nor tag: they are read wherever the scope's documents are."""
-    tokens, vector, codes = query_tokens(query), world.embedder.embed([query])[0], pasted(query, snapshot)
+def gather(
+    queries: Sequence[str], world: World, snapshot: Snapshot, scope: Scope, ranking: Ranking
+) -> list[dict[str, Ranked]]:
+    """Of each query the six lists. Passages bear neither category nor tag: they are read wherever the scope's documents
+    are."""
+    vectors = world.embedder.embed(queries)
+    asked = [(query_tokens(query), pasted(query, snapshot)) for query in queries]
     kinds = tuple(kind for kind in scope.kinds or UNITS if kind != PASSAGE)
     wanted = [("", scope.model_copy(update={"kinds": kinds}), ranking.depth)] if kinds else []
     passages = scope.model_copy(update={"kinds": (PASSAGE,), "categories": (), "tags": (), "statuses": ()})
-    lists: dict[str, Ranked] = {}
+    gathered: list[dict[str, Ranked]] = [{} for _ in queries]
     for prefix, within, depth in (*wanted, ("passage ", passages, ranking.passage_depth)):
-        lists[f"{prefix}words"] = snapshot.lexical(tokens, depth, within)
-        lists[f"{prefix}meaning"] = snapshot.vector(vector, depth, within)
-        lists[f"{prefix}exact"] = snapshot.covering(codes, depth, within) if codes else []
-    return lists
+        meant = snapshot.nearest(vectors, depth, within)
+        for lists, (tokens, codes), near in zip(gathered, asked, meant, strict=True):
+            lists[f"{prefix}words"] = snapshot.lexical(tokens, depth, within)
+            lists[f"{prefix}meaning"] = near
+            lists[f"{prefix}exact"] = snapshot.covering(codes, depth, within) if codes else []
+    return gathered
 
 
 def pasted(query: str, snapshot: Snapshot) -> dict[str, float]:
@@ -82,16 +88,22 @@ def projected(lists: Mapping[str, Ranked], targets: Targets, ranking: Ranking) -
     }
 
 
-def units_of(lists: Mapping[str, Ranked], snapshot: Snapshot, scope: Scope) -> Callable[[str], Sequence[str]]:
-    """Maps a row to the rows that it speaks for: a unit to itself, a passage to the units found within it."""
-    units = {row for name, ranked in lists.items() if name not in _OF_PASSAGES for row, _ in ranked}
+def units(lists: Mapping[str, Ranked]) -> set[str]:
+    """The units that were found."""
+    return {row for name, ranked in lists.items() if name not in _OF_PASSAGES for row, _ in ranked}
+
+
+def spoken_for(found: Collection[str], homes: Mapping[str, str], scope: Scope) -> Callable[[str], Sequence[str]]:
+    """Maps a row to the units ``found`` that it speaks for: a unit to itself, a passage to those that stand in it, of
+    which ``homes`` tells."""
     within: dict[str, list[str]] = {}
-    for unit, passage in snapshot.passages(sorted(units)).items():
-        within.setdefault(passage, []).append(unit)
+    for unit in found:
+        if unit in homes:
+            within.setdefault(homes[unit], []).append(unit)
     told = scope.categories or scope.tags or scope.statuses
     alone = not told and (not scope.kinds or PASSAGE in scope.kinds)
 
     def targets(row: str) -> Sequence[str]:
-        return (row,) if row in units else within.get(row) or ((row,) if alone else ())
+        return (row,) if row in found else within.get(row) or ((row,) if alone else ())
 
     return targets

@@ -62,14 +62,20 @@ class Candidate:
     moved: list[str] = field(default_factory=list)
 
 
-def candidates(found: Mapping[str, float], query: Query, snapshot: Snapshot, k: int, wanted: int) -> list[Candidate]:
-    """The best rows in the order of their fused scores; what holds the query, or what was pasted, comes first: no
-    likeness outranks it."""
-    best = sorted(found, key=lambda row: (-found[row], row))[: max(_FETCHED * k, wanted) + _SPARE]
-    places = {row: place for place, row in enumerate(best, start=1)}
+def best(found: Mapping[str, float], k: int, wanted: int) -> dict[str, float]:
+    """The rows that ``k`` hits, ``wanted`` of them read again, are chosen from: by fused score, best first."""
+    most = max(_FETCHED * k, wanted) + _SPARE
+    return {row: found[row] for row in sorted(found, key=lambda row: (-found[row], row))[:most]}
+
+
+def candidates(found: Mapping[str, float], rows: Mapping[str, Row], query: Query) -> list[Candidate]:
+    """Those of ``found``, best first, that are among ``rows``, in order; what holds the query, or what was pasted,
+    comes first: no likeness outranks it."""
     exact = _exact(query)
     made = [
-        Candidate(row, found[row.id], places[row.id], exact(row), _decay(row, query)) for row in snapshot.rows(best)
+        Candidate(row, found[name], place, exact(row), _decay(row, query))
+        for place, name in enumerate(found, start=1)
+        if (row := rows.get(name))
     ]
     made.sort(key=lambda c: c.row.id)
     made.sort(key=lambda c: c.row.effective_date or c.row.updated_at, reverse=True)

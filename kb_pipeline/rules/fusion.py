@@ -53,10 +53,11 @@ def fuse(lists: Mapping[str, Scores], weights: Mapping[str, float]) -> dict[str,
     return total
 
 
-def ranks(lists: Mapping[str, Ranked]) -> dict[str, dict[str, int]]:
-    """Of each id its rank, from 1, in each list that holds it."""
-    found: dict[str, dict[str, int]] = {}
+def ranks(lists: Mapping[str, Ranked], wanted: Iterable[str]) -> dict[str, dict[str, int]]:
+    """Of each ``wanted`` id its rank, from 1, in each list that holds it."""
+    found: dict[str, dict[str, int]] = {key: {} for key in wanted}
     for name, ranked in lists.items():
         for rank, (key, _) in enumerate(ranked, 1):
-            found.setdefault(key, {})[name] = rank
+            if key in found:
+                found[key][name] = rank
     return found

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import cast
 
-from kb_pipeline.query.search import search
+from kb_pipeline.query.search import found_by_each
 from kb_pipeline.query.trials import tried
 from kb_pipeline.records import EvalResult, Item, Question, Rank, Scope, Trial, Way
 from kb_pipeline.rules import ids
@@ -29,7 +29,7 @@ def run(changes: Changes, inputs: Inputs, previous: Previous, world: World) -> O
     gold = _gold(inputs, old, generation, world)
     human = cast(tuple[Question, ...], previous.records("human_gold"))
     asked = [q for q in (*gold, *human) if q.question and q.expected_item_id]
-    ranks = {q.id: Rank(generation=generation, question=q.id, rank=_rank(q, generation, world)) for q in asked}
+    ranks = {rank.question: rank for rank in _ranks(asked, generation, world)}
     answers, spent = _answers(gold, inputs, generation, world)
     live = world.index.live()
     known = _retained(cast(tuple[Rank, ...], previous.records("ranks")), generation, live, world)
@@ -91,10 +91,10 @@ def _made(lacking: Mapping[str, Item], inputs: Inputs, generation: str, world: W
     items = list(lacking.values())
     with world.index.snapshot(generation) as snapshot:
         vectors = world.embedder.embed([ids.canonical(item.statement) for item in items]) if items else ()
-        found = ([key for key, _ in snapshot.vector(vector, _NEIGHBOURS, _ITEMS)] for vector in vectors)
+        found = (snapshot.nearest(vector[None], _NEIGHBOURS, _ITEMS)[0] for vector in vectors)
         near = [
-            [n for key in keys if key != item.id for n in _items(inputs, key)]
-            for item, keys in zip(items, found, strict=True)
+            [n for key, _ in rows if key != item.id for n in _items(inputs, key)]
+            for item, rows in zip(items, found, strict=True)
         ]
     for (made_from, item), made in zip(lacking.items(), world.engine.questions(items, near), strict=True):
         source = item.sources[0].doc_id.partition("/")[0]
@@ -132,9 +132,12 @@ def _items(inputs: Inputs, key: str) -> tuple[Item, ...]:
     return () if inputs.broken("tags", key) else cast(tuple[Item, ...], inputs.records("tags", key))
 
 
-def _rank(question: Question, generation: str, world: World) -> int | None:
-    found = search(str(question.question), world, scope=_ITEMS, k=DEPTH, generation=generation).hits
-    return next((place for place, hit in enumerate(found, start=1) if hit.id == question.expected_item_id), None)
+def _ranks(asked: Sequence[Question], generation: str, world: World) -> Iterator[Rank]:
+    with world.index.snapshot(generation) as snapshot:
+        found = found_by_each([str(q.question) for q in asked], world, snapshot, scope=_ITEMS, k=DEPTH)
+        for question, hits in zip(asked, found, strict=True):
+            places = (place for place, hit in enumerate(hits, start=1) if hit.id == question.expected_item_id)
+            yield Rank(generation=generation, question=question.id, rank=next(places, None))
 
 
 def _answers(

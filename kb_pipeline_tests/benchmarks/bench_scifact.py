@@ -117,12 +117,12 @@ def candidates() -> Iterator[tuple[str, Ranking, Ranking]]:
 def int8_recall(embedder: Embedder, docs: Sequence[Abstract], queries: Sequence[str]) -> None:
     """Print how many of the ten nearest items int8 finds, alone and with the best scored again."""
     vectors = embedder.embed([embedded(row) for row in scifact.rows(docs) if row.kind == "item"])
-    block, everything = scan.Block(0, scan.quantise(vectors), vectors), np.ones(len(vectors), np.bool_)
+    block, everything = scan.Block(0, scan.quantise(vectors), vectors), np.arange(len(vectors))
     rough, exact = 0, 0
     for query in embedder.embed(queries):
         true = set(np.argsort(-(vectors @ query))[:10].tolist())
-        near = scan.distances(query, [block], len(vectors))
-        rough += len(true.intersection(np.argsort(near)[:10].tolist()))
+        near = scan.likeness(query[None], [block], len(vectors))[0]
+        rough += len(true.intersection(np.argsort(-near)[:10].tolist()))
         exact += len(true.intersection(scan.nearest(query, near, [block], everything, 10)[0].tolist()))
     total = 10 * len(queries)
     print(

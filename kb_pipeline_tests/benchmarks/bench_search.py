@@ -84,7 +84,7 @@ def main() -> None:
         with world.index.snapshot() as snapshot:
             anywhere = Scope()
             percentiles("  words alone", lambda q: snapshot.lexical(query_tokens(q), 100, anywhere), queries)
-            percentiles("  vectors alone", lambda q: snapshot.vector(query_vectors[q], 100, anywhere), queries)
+            percentiles("  vectors alone", lambda q: snapshot.nearest(query_vectors[q][None], 100, anywhere), queries)
             timed("first SQL", lambda: snapshot.sql("SELECT kind, count(*) FROM rows GROUP BY 1"))
             timed("next SQL", lambda: snapshot.sql("SELECT kind, count(*) FROM rows GROUP BY 1"))
 

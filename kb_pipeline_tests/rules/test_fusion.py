@@ -58,4 +58,5 @@ def test_a_projection_keeps_the_best_score() -> None:
 
 def test_ranks_are_told_by_list() -> None:
     """Each id knows where it stood in each list."""
-    assert ranks({"x": [("a", 1.0), ("b", 0.5)], "y": [("b", 3.0)]}) == {"a": {"x": 1}, "b": {"x": 2, "y": 1}}
+    lists = {"x": [("a", 1.0), ("b", 0.5)], "y": [("b", 3.0)]}
+    assert ranks(lists, ["b", "c"]) == {"b": {"x": 2, "y": 1}, "c": {}}

@@ -46,4 +46,4 @@ def found(snapshot: Snapshot, query: str, scope: Scope = ANYWHERE, k: int = 10) 
 
 def near(snapshot: Snapshot, seed: int, scope: Scope = ANYWHERE, k: int = 10) -> list[str]:
     """Ids that vector search finds."""
-    return [name for name, _ in snapshot.vector(unit(seed)[0], k, scope)]
+    return [name for name, _ in snapshot.nearest(unit(seed), k, scope)[0]]

@@ -167,7 +167,7 @@ def test_a_long_life_ends_as_a_fresh_build(index: Index) -> None:
     with index.snapshot(generation) as old, index.snapshot(fresh) as new:
         assert old.rows(sorted(state)) == new.rows(sorted(state))
         assert old.count() == new.count()
-        assert old.vector(unit(3)[0], 30, ANYWHERE) == new.vector(unit(3)[0], 30, ANYWHERE)
+        assert old.nearest(unit(3), 30, ANYWHERE) == new.nearest(unit(3), 30, ANYWHERE)
         for n in range(9):
             assert set(found(old, f"word{n}", k=60)) == set(found(new, f"word{n}", k=60))
         query = "SELECT id, text FROM rows ORDER BY id"

@@ -47,10 +47,10 @@ def test_vectors_are_ranked_exactly(index: Index) -> None:
     cosines = vectors @ query
     expected = [f"kb_{2 * n + 1:03}" for n in np.argsort(-cosines)[:20]]
     with index.snapshot() as snapshot:
-        hits = snapshot.vector(query, 20, ANYWHERE)
+        hits = snapshot.nearest(query[None], 20, ANYWHERE)[0]
         assert [name for name, _ in hits] == expected
         assert [score for _, score in hits] == pytest.approx(sorted(cosines.tolist(), reverse=True)[:20], abs=1e-6)
-        assert len(snapshot.vector(query, 1000, ANYWHERE)) == 150
+        assert len(snapshot.nearest(query[None], 1000, ANYWHERE)[0]) == 150
 
 
 def test_a_row_stands_in_a_passage(index: Index) -> None:

@@ -273,7 +273,7 @@ def _read(folder: str, stop: Connection) -> None:
             version = texts.pop().partition(" ")[2]
             assert (len(names), len(vectors), texts) == (30, 30, set())
             assert len(found(snapshot, version, k=40)) == 30
-            assert snapshot.vector(unit(3)[0], 1, Scope())[0][0] == "kb_03"
+            assert snapshot.nearest(unit(3), 1, Scope())[0][0][0] == "kb_03"
             generations.add(snapshot.generation)
     os._exit(0 if len(generations) > 1 else 3)
 

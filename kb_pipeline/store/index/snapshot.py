@@ -12,7 +12,7 @@ from kb_pipeline.errors import StoreError
 from kb_pipeline.records import Card, Row, Scope
 from kb_pipeline.store.index import reading, rows, scan, sql
 from kb_pipeline.store.index.opened import Generation
-from kb_pipeline.store.index.scan import Distances, Flags, Positions
+from kb_pipeline.store.index.scan import Flags, Positions
 from kb_pipeline.world import Vectors
 
 _SCOPES = 32
@@ -43,7 +43,7 @@ class LocalSnapshot:
         self._all, self._masked, self._embedder = generation, masked, embedder
         self._scopes: dict[Scope, Flags] = {}
         self._cards: dict[Scope, list[Card]] = {}
-        self._scanned: tuple[bytes, Distances] = b"", np.empty(0)
+        self._scanned: tuple[bytes, Vectors] = b"", np.empty(0, np.float32)
 
     def lexical(self, tokens: Mapping[str, float], k: int, scope: Scope) -> list[tuple[str, float]]:
         """The ``k`` best rows by BM25 over analysed tokens (token to weight): ``(row id, score)``, best first."""
@@ -53,19 +53,21 @@ class LocalSnapshot:
         """The ``k`` rows that hold most of the tokens: ``(row id, sum of the weights held)``, best first."""
         return self._worded(tokens, k, scope, covering=True)
 
-    def vector(self, query: Vectors, k: int, scope: Scope) -> list[tuple[str, float]]:
-        """The ``k`` nearest rows by cosine; ``query`` is a unit vector ``(dim,)``.
+    def nearest(self, queries: Vectors, k: int, scope: Scope) -> list[list[tuple[str, float]]]:
+        """Of each of ``queries``, unit vectors ``(n, dim)``, the ``k`` nearest rows: ``(row id, cosine)``, best first.
 
         Raises ``StoreError`` where another embedder made the generation's vectors.
         """
         manifest = self._all.manifest
-        if (manifest.embedder, manifest.dim) != (self._embedder, len(query)):
+        if (manifest.embedder, manifest.dim) != (self._embedder, queries.shape[1]):
             raise StoreError(
                 f"generation {self.generation} has vectors of {manifest.embedder}, not of {self._embedder}.",
                 where=str(self._all.folder),
                 cure="Run `kb build`, or set the embedder back.",
             )
-        return self._named(*scan.nearest(query, self._distances(query), self._all.blocks, self._allowed(scope), k))
+        allowed, blocks = np.flatnonzero(self._allowed(scope)), self._all.blocks
+        liked = zip(queries, self._likeness(queries), strict=True)
+        return [self._named(*scan.nearest(query, like, blocks, allowed, k)) for query, like in liked]
 
     def idf(self, tokens: Sequence[str]) -> dict[str, float]:
         """Inverse document frequency, ``ln(1 + (N - n + 0.5) / (n + 0.5))``, of each token (Robertson, as BM25's)."""
@@ -155,13 +157,13 @@ class LocalSnapshot:
         ids = self._all.ids(positions)
         return sorted(zip(ids, scores.tolist(), strict=True), key=_best_first)
 
-    def _distances(self, query: Vectors) -> Distances:
-        """Those of the last query are kept: one search asks for several scopes."""
-        name, distances = self._scanned
-        if name != query.tobytes():
-            distances = scan.distances(query, self._all.blocks, len(self._all.live))
-            self._scanned = query.tobytes(), distances
-        return distances
+    def _likeness(self, queries: Vectors) -> Vectors:
+        """That to the last queries is kept: one search asks for several scopes."""
+        name, like = self._scanned
+        if name != queries.tobytes():
+            like = scan.likeness(queries, self._all.blocks, len(self._all.live))
+            self._scanned = queries.tobytes(), like
+        return like
 
     @cached_property
     def _visible(self) -> Flags:
