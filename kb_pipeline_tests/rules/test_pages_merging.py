@@ -102,6 +102,26 @@ def test_the_front_matter_is_of_both() -> None:
     assert is_reviewed(done.text)
 
 
+def test_an_edit_changes_nothing_else_of_a_page_that_was_made_anew() -> None:
+    """Sentences that moved, blocks of code that came, blank lines and footnotes in another order: all stand as the
+    machine has them, with the person's words in the place of those that he changed and none that he took out."""
+    told = [f"Item {key} is {n}.[^kb_{key}]" for n, key in enumerate("abcdef")]
+    feet = [f"[^kb_{key}]: “Item {key} is {n}.”" for n, key in enumerate("abcdef")]
+    base = "\n".join(["# T", "", *told, "", *feet, ""])
+    person = base.replace("Item c is 2.[", "Item c is two.[").replace(f"{told[4]}\n", "")
+    person = person.replace("\n\n[^kb_a]", "\n\n## Mine\n\nMy words.\n\n[^kb_a]")
+    code = ["```python", "x = [", "    1,", "", "]", "```"]
+    new = ["Item g is 6.[^kb_a]", "", *code, "", f"- {told[5]}", "- Item h is 7.[^kb_b]"]
+    now = [told[3], "", *new, "", "## How to", "", told[1], told[2], "", *code, "", told[4], told[0]]
+    done = merged(line_hashes(base), "\n".join(["# T", "", *now, "", *feet[::-1], ""]), person).text
+    theirs = [line.replace("c is 2.[^kb_c]", f"c is two.[^kb_c]{BY_HAND}") for line in now if line != told[4]]
+    assert "\n".join(theirs) in done
+    assert "\n## Mine\n\nMy words.\n" in done
+    assert [line for line in done.split("\n") if line.startswith("[^kb_")] == feet[::-1]
+    without = merged(line_hashes(base), base, person.replace(f"{feet[1]}\n", "").replace(f"{feet[3]}\n", "")).text
+    assert sorted(line for line in without.split("\n") if line.startswith("[^kb_")) == feet
+
+
 def test_random_edits_survive_random_renderings() -> None:
     """Every sentence that a person wrote is there after any number of renderings, each line of the machine that he did
     not touch is as the machine has it, and merging again changes nothing."""

@@ -7,7 +7,7 @@ machine has something new to say in the same place, that is a clash, told beside
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
@@ -125,7 +125,7 @@ def _bodies(
         elif yours[p] == base[b]:
             lines += ours[m]
         else:
-            both = _both(ours[m], theirs[p], known)
+            both = _both(base[b], ours[m], theirs[p], known)
             lines += both[0]
             clashes += both[1]
     return lines, clashes
@@ -147,29 +147,71 @@ def _matches(base: Sequence[str], other: Sequence[str]) -> dict[int, int]:
     return {block.a + k: block.b + k for block in found for k in range(block.size)}
 
 
-def _both(ours: Sequence[str], theirs: Sequence[str], known: Collection[str]) -> tuple[list[str], list[Clash]]:
-    """A span that both changed, line by line: a person's lines stand, the machine's new ones join them, and those about
-    the same item, or about what took its place, clash."""
+def _both(
+    base: Sequence[str], ours: Sequence[str], theirs: Sequence[str], known: Collection[str]
+) -> tuple[list[str], list[Clash]]:
+    """A span that both changed: the machine's, with what the person did to it. His lines stand, and those of the
+    machine about the same item, or about what took its place, clash with them."""
     edited = {mark: line for line in theirs if _hash(line) not in known for mark in _MARK.findall(line)}
     fresh = [line for line in ours if _hash(line) not in known]
     clashing = [line for line in fresh if edited.keys() & set(_MARK.findall(line))]
-    current = set(ours)
-    kept = [line for line in theirs if not line.strip() or _hash(line) not in known or line in current]
     gone = [line for mark, line in edited.items() if not any(mark in _MARK.findall(mine) for mine in ours)]
     heirs = _heirs(gone, [line for line in fresh if line not in clashing and _MARK.search(line)])
-    joined = [line for line in fresh if line not in clashing and line not in kept and line not in heirs.values()]
-    clashes = [
-        Clash(person=(edited[mark],), machine=(line,))
-        for line in clashing
-        for mark in _MARK.findall(line)[:1]
-        if mark in edited
-    ]
+    pairs = [(edited[m], line) for line in clashing for m in _MARK.findall(line)[:1] if m in edited]
+    clashes = [Clash(person=(mine,), machine=(line,)) for mine, line in pairs]
     clashes += [
         Clash(person=(line,), machine=(heirs[line],) if line in heirs else ())
         for line in dict.fromkeys(gone)
         if line.strip()
     ]
-    return _interleaved(ours, kept, joined), clashes
+    patched = _patched(base, ours, theirs, known, dict(pairs) | heirs)
+    yielding = {*clashing, *heirs.values()}
+    return [line for line in patched if line not in yielding], clashes
+
+
+def _patched(
+    base: Sequence[str],
+    ours: Sequence[str],
+    theirs: Sequence[str],
+    known: Collection[str],
+    instead: Mapping[str, str],
+) -> list[str]:
+    """``ours`` with what a person made of ``base`` (hashes): what he took out is taken out, and what he wrote stands in
+    the place of the line that it is there ``instead`` of, else of what he took out, else behind what it followed."""
+    lines, at = list(ours), 0
+    yours = [_hash(line) for line in theirs]
+    for kind, b, to_b, p, to_p in SequenceMatcher(None, base, yours, autojunk=False).get_opcodes():
+        if kind == "equal":
+            for one in yours[p:to_p]:
+                at = next((n + 1 for n in _places(lines, one) if n >= at), at)
+            continue
+        for one in base[b:to_b]:
+            place = next((n for n in (*(n for n in _places(lines, one) if n >= at), *_places(lines, one))), None)
+            if place is not None:
+                del lines[place]
+                at = place
+        at = _section_end(lines, at) if "".join(theirs[p:to_p]).startswith("#") else at
+        for line in theirs[p:to_p]:
+            if line.strip() and _hash(line) in known and line not in ours:
+                continue  # the machine's, which says it no longer
+            if (stood := instead.get(line)) in lines:
+                at = lines.index(stood)
+                del lines[at]
+            lines.insert(at, line)
+            at += 1
+    return lines
+
+
+def _section_end(lines: Sequence[str], at: int) -> int:
+    """Where a section of a person's may begin, at ``at`` or behind it: before another one, or the footnotes."""
+    return next(
+        (n for n in range(at, len(lines)) if lines[n].startswith("## ") or _DEFINED.match(lines[n])), len(lines)
+    )
+
+
+def _places(lines: Sequence[str], wanted: str) -> list[int]:
+    """Where a line of that hash stands which is not blank."""
+    return [n for n, line in enumerate(lines) if line.strip() and _hash(line) == wanted]
 
 
 def _heirs(gone: Sequence[str], fresh: Sequence[str]) -> dict[str, str]:
@@ -184,30 +226,20 @@ def _heirs(gone: Sequence[str], fresh: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def _interleaved(ours: Sequence[str], kept: Sequence[str], joined: Sequence[str]) -> list[str]:
-    """``kept`` with each of ``joined`` behind the line that it follows in ``ours``, or first."""
-    lines = list(kept)
-    at = 0
-    for line in ours:
-        if line in joined:
-            lines.insert(at, line)
-            at += 1
-        elif line.strip() and line in lines[at:]:
-            at = lines.index(line, at) + 1
-    return lines
-
-
 def _with_own_feet(lines: Sequence[str], machine: str) -> list[str]:
-    """Footnotes are the machine's, whoever wrote there, and a sentence cites only items that the page has a foot of: a
-    person's may have outlived one."""
+    """Footnotes are the machine's, all of them, whoever wrote there, and a sentence cites only items that the page has
+    a foot of: a person's may have outlived one."""
     feet = {m[1]: line for line in machine.splitlines() if (m := _DEFINED.match(line))}
-    found: list[str] = []
+    left, found = dict(feet), list[str]()
     for line in lines:
         defined = _DEFINED.match(line)
         if not defined or defined[1] == "by-hand":
             found.append(_MARK.sub(lambda m: m[0] if m[1] in feet else "", line))
-        elif defined[1] in feet:
-            found.append(feet[defined[1]])
+        elif defined[1] in left:
+            found.append(left.pop(defined[1]))
+    places = [n + 1 for n, line in enumerate(found) if _DEFINED.match(line)]
+    at = max(places, default=len(found))
+    found[at:at] = [*([] if places or not left else [""]), *left.values()]
     return found
 
 
