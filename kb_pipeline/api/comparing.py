@@ -6,7 +6,7 @@ page. Keeps nothing: generations hold the words of their pages, the history hold
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import combinations
@@ -166,7 +166,8 @@ class Comparing(Reading):
     def _explained(self, then: _Then, page: PageChanges, brief: PageBrief | None) -> PageChanges:
         """The same with what the history knows of each sentence."""
         homes = {item: home for home in self._planned(self.pages()).values() for item in home.items}
-        told = tuple(self._told(then, change, brief.id if brief else "", homes) for change in page.changes)
+        changes = _paired([(change, then.item(change.before) if change.before else "") for change in page.changes])
+        told = tuple(self._told(then, change, brief.id if brief else "", homes) for change in changes)
         return page.model_copy(update={"changes": told})
 
     def _told(self, then: _Then, change: SentenceChange, page_id: str, homes: Mapping[str, Page]) -> SentenceChange:
@@ -198,6 +199,23 @@ class Comparing(Reading):
                 return {}
         event: Event = events[-1] if self.sees is None else events[-1].model_copy(update=visibility.PLAIN)
         return {"event": event.kind, "cause": event.cause, "by": event.by}
+
+
+def _paired(changes: Sequence[tuple[SentenceChange, str]]) -> list[SentenceChange]:
+    """Changes with the item that what was said: what went and what a person wrote of the same item are one change,
+    however he worded it."""
+    went = {item: change.before for change, item in changes if change.kind == "removed" and item}
+    was: dict[str, str] = {}
+    for change, _ in changes:
+        if change.kind == "added" and change.by == "person":
+            was.update({change.now: went.pop(item) for item in change.items[:1] if item in went})
+    found = [change for change, _ in changes if change.kind != "removed" or change.before not in was.values()]
+    return [
+        change.model_copy(update={"kind": "changed", "before": before, "pieces": pieces(before, change.now)})
+        if change.kind == "added" and (before := was.get(change.now))
+        else change
+        for change in found
+    ]
 
 
 def _change(difference: Difference) -> SentenceChange:

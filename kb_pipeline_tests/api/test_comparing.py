@@ -74,14 +74,21 @@ def test_what_a_person_changed_is_told_as_his(root: Path) -> None:
     with opened(root) as base:
         path = root / "kb/wiki" / base.page("Crimson guide").brief.path
     lines = [line for line in path.read_text().split("\n") if not line.startswith("The crimson lid")]
-    path.write_text("\n".join(lines).replace("flap opens at 8 bar", "flap opens at 8 bar or so"))
+    text = "\n".join(lines).replace("flap opens at 8 bar", "flap opens at 8 bar or so")
+    path.write_text(
+        text.replace("The crimson gate opens at 7 bar.", "Of gates we say nothing.") + "\n## Mine\n\nOurs.\n"
+    )
     rebuilt(root, {"red/guide.md": guide()})
     with opened(root) as base:
-        found = {change.kind: change for change in base.page_changes("Crimson guide", "g1").changes}
-    assert {change.by for change in found.values()} == {"person"}
-    assert found["removed"].before == "The crimson lid opens at 6 bar."
-    assert found["removed"].cause == "a person took it out of the page"
-    assert found["changed"].now == "The crimson flap opens at 8 bar or so."
+        changes = base.page_changes("Crimson guide", "g1").changes
+    assert {change.by for change in changes} == {"person"}
+    assert {(change.kind, change.before, change.now) for change in changes} == {
+        ("removed", "The crimson lid opens at 6 bar.", ""),
+        ("changed", "The crimson flap opens at 8 bar.", "The crimson flap opens at 8 bar or so."),
+        ("changed", "The crimson gate opens at 7 bar.", "Of gates we say nothing."),
+        ("added", "", "Ours."),
+    }
+    assert [c.cause for c in changes if c.kind == "removed"] == ["a person took it out of the page"]
 
 
 def test_of_what_is_gone_no_word_is_shown(root: Path) -> None:

@@ -64,6 +64,8 @@ def test_what_is_as_it_was_differs_in_nothing() -> None:
     assert compared(said_then(words_of(THEN), "Relay", THEN, ()), said_now(THEN)) == ([], 0)
     other = THEN.replace("gateway.md", "other.md").replace("CC0-1.0", "MIT")
     assert compared(said_then(words_of(THEN), "Relay", other, ()), said_now(other)) == ([], 0)
+    ends = THEN.replace("drops the oldest.", "drops the oldest:")
+    assert compared(said_then(words_of(THEN), "Relay", ends, ()), said_now(ends)) == ([], 0)
 
 
 def test_a_sentence_elsewhere_is_neither_gone_nor_new() -> None:

@@ -16,8 +16,9 @@ from kb_pipeline.faces.web.rendering import Shown, page_url
 from kb_pipeline.rules.pages.markdown import anchor, plain
 
 _FRONT = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
-_NOTE = re.compile(r"^\[\^(kb_[0-9a-f]+)\]: (.*)$", re.MULTILINE)
-_MARK = re.compile(r"\[\^(kb_[0-9a-f]+)\]")
+_NOTE = re.compile(r"^\[\^(kb_[0-9a-f]+|by-hand)\]: (.*)$", re.MULTILINE)
+_MARK = re.compile(r"\[\^(kb_[0-9a-f]+|by-hand)\]")
+_BY_HAND = "by-hand"
 _LINK = re.compile(r"\]\((?![a-z]+:|/|#)([^)\s#]+)\.md(#[^)\s]*)?\)")
 _HEADING = re.compile(r"<h([23])>(.*?)</h\1>", re.DOTALL)
 _TAG = re.compile(r"<sup class=\"cite.*?</sup>|<[^>]+>", re.DOTALL)
@@ -94,4 +95,6 @@ def _plain(said: str) -> str:
 
 def _cite(name: str, said: str) -> str:
     tip = f'<span class="card-over" role="tooltip">{escape(said)}</span>' if said else ""
+    if name == _BY_HAND:
+        return f'<sup class="cite note hand" tabindex="0" aria-label="By a person">✎{tip}</sup>'
     return f'<sup class="cite note"><a href="/items/{name}" aria-label="Proof of {name}">●</a>{tip}</sup>'

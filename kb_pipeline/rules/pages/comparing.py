@@ -16,6 +16,7 @@ from kb_pipeline.rules.pages.rendering import OURS
 
 _WORD = re.compile(r"\w+")
 _TOKEN = re.compile(r"\w+|\s+|[^\w\s]")
+_ENDS = " .:…"
 _ALIKE, _ALIKE_ELSEWHERE = 0.6, 0.8
 """Of the words of the longer of two sentences: from this share on one is a rewording of the other, below the same
 headings or not."""
@@ -29,6 +30,11 @@ class Said:
     section: tuple[str, ...] = ()
     cites: tuple[str, ...] = ()
     by_hand: bool = False
+
+    @property
+    def words(self) -> str:
+        """What it says, however it ends: a list, or code, below it makes a colon of a full stop."""
+        return self.text.rstrip(_ENDS)
 
 
 @dataclass(frozen=True)
@@ -52,7 +58,7 @@ def said_now(text: str) -> list[Said]:
         if line.kind == "heading":
             section = _below(section, unit, inner=not line.raw.startswith("## "), top=line.raw.startswith("# "))
         else:
-            found.append(Said(unit, section, line.cites, line.by_hand))
+            found.append(Said(unit, section, line.cites, line.by_hand or not line.ours))
     return found
 
 
@@ -95,7 +101,7 @@ def _below(section: tuple[str, ...], heading: str, *, inner: bool, top: bool = F
 def compared(then: Sequence[Said], now: Sequence[Said]) -> tuple[list[Difference], int]:
     """What differs, in the order of the page as it is, what went after what it followed; and how many sentences stand
     elsewhere on it, word for word."""
-    matcher = SequenceMatcher(None, [one.text for one in then], [one.text for one in now], autojunk=False)
+    matcher = SequenceMatcher(None, [one.words for one in then], [one.words for one in now], autojunk=False)
     blocks = matcher.get_matching_blocks()
     places = {block.a + n: block.b + n for block in blocks for n in range(block.size)}
     gone = [a for a in range(len(then)) if a not in places]
@@ -121,9 +127,9 @@ def _shifted(
     """Places of sentences that went from one place and came to another."""
     places: dict[str, list[int]] = {}
     for b in come:
-        places.setdefault(now[b].text, []).append(b)
+        places.setdefault(now[b].words, []).append(b)
     for a in gone:
-        if waiting := places.get(then[a].text):
+        if waiting := places.get(then[a].words):
             yield a, waiting.pop(0)
 
 

@@ -17,9 +17,11 @@ id: "pg_1"
 # Cache
 
 It holds 16 pages.[^kb_0123456789ab]
+We like `it`.[^by-hand]
 <script>alert(1)</script> See [the other](../hardware/gpu.md#size) and [bad](javascript:alert).
 
 [^kb_0123456789ab]: “It holds <b>16</b> pages.” — [notes/a.md](../../normalized/notes/a.md.md), CC0-1.0.
+[^by-hand]: A person wrote or changed this sentence; no quote proves it.
 """
 
 
@@ -31,6 +33,8 @@ def test_notes_become_proofs_and_links_lead_within() -> None:
     assert "“It holds &lt;b&gt;16&lt;/b&gt; pages.” — notes/a.md" in html
     assert 'href="/wiki/hardware/gpu"' in html
     assert "pg_1" not in html
+    assert html.count("A person wrote or changed this sentence") == 1
+    assert "by-hand" not in html
     assert "<script" not in html
     assert 'href="javascript' not in html
 
