@@ -207,8 +207,9 @@ def _paired(changes: Sequence[tuple[SentenceChange, str]]) -> list[SentenceChang
     went = {item: change.before for change, item in changes if change.kind == "removed" and item}
     was: dict[str, str] = {}
     for change, _ in changes:
-        if change.kind == "added" and change.by == "person":
-            was.update({change.now: went.pop(item) for item in change.items[:1] if item in went})
+        item = next(iter(change.items), "")
+        if change.kind == "added" and change.by == "person" and item in went:
+            was[change.now] = went.pop(item)
     found = [change for change, _ in changes if change.kind != "removed" or change.before not in was.values()]
     return [
         change.model_copy(update={"kind": "changed", "before": before, "pieces": pieces(before, change.now)})
