@@ -128,9 +128,9 @@ def undisturbed(cli: Cli, tmp_path: Path) -> Cli:
 def test_a_kill_at_any_instant_loses_nothing(cli: Cli, undisturbed: Cli) -> None:
     """Builds killed at random leave readers served, and the next build ends where an undisturbed one does."""
     write(cli.root, EDITS)
-    chance, killed, longest = random.Random(7), 0, 6.0
-    for _ in range(KILLS):
-        killed += kill(cli, chance.uniform(1.0, longest))
+    chance, killed, longest = random.Random(7), 0, 4.0
+    for after in sorted(chance.uniform(0.5, longest) for _ in range(KILLS)):  # the first before any build is done
+        killed += kill(cli, after)
         assert cli.hits("block cache pages")[0]["text"].startswith("The block cache keeps")
     cli.build()
     assert killed
