@@ -1,7 +1,7 @@
 """What every converter's text goes through last: line ends, control characters, white space. Knows no format."""
 
 import re
-import unicodedata
+from itertools import islice
 
 _LINE_ENDS = re.compile("\r\n?|[\v\f\x1c-\x1e\x85\u2028\u2029]")
 # Control characters but tab and LF, lone surrogates and noncharacters, and the invisible marks that break a word in
@@ -30,4 +30,4 @@ def hardly_any_text(text: str, pages: int = 1) -> bool:
     one letter), since rules, page numbers and fences are what a failed conversion leaves behind.
     """
     wanted = LETTERS_A_PAGE * max(1, pages)
-    return sum(1 for c in text if unicodedata.category(c)[0] == "L") < wanted
+    return sum(1 for _ in islice(filter(str.isalpha, text), wanted)) < wanted

@@ -32,6 +32,7 @@ _HTML: Final = re.compile(
 )
 _UTF16: Final = (b"\xff\xfe", b"\xfe\xff")
 _HEAD: Final = 4096
+_CONTROL: Final = bytes(byte for byte in range(32) if byte not in b"\t\n\f\r\x1b")
 
 
 def sniff(data: bytes) -> str:
@@ -59,7 +60,7 @@ def is_text(data: bytes) -> bool:
     nuls = head.count(0)
     if nuls > len(head) // 3:
         return max(head[::2].count(0), head[1::2].count(0)) > 0.9 * nuls
-    control = sum(1 for byte in head if byte < 32 and byte not in (9, 10, 12, 13, 27))
+    control = len(head) - len(head.translate(None, _CONTROL))
     return control <= max(2, len(head) // 50)
 
 

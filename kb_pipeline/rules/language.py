@@ -1,8 +1,10 @@
 """Which language a text is in. Pure; loads its model on first use."""
 
 import re
+from itertools import islice
 
 _SAMPLE = 2000  # code points: enough to tell, and bounded
+_LETTERS = 20
 _WORD = re.compile(r"[^\W\d_]+")
 _ENGLISH = frozenset(("the", "and", "with", "which", "this", "were", "from", "that", "have"))
 _DISTINCT, _SHARE = 3, 0.04
@@ -11,7 +13,7 @@ _DISTINCT, _SHARE = 3, 0.04
 def language(text: str) -> str:
     """ISO 639-1 code of the language of ``text``; ``und`` where there are fewer than 20 letters."""
     sample = text[:_SAMPLE]
-    if sum(c.isalpha() for c in sample) < 20:
+    if sum(1 for _ in islice(filter(str.isalpha, sample), _LETTERS)) < _LETTERS:
         return "und"
     if _reads_as_english(sample):
         return "en"
