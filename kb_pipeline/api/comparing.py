@@ -13,7 +13,7 @@ from itertools import combinations
 from typing import Any
 
 from kb_pipeline.api.reading import Reading
-from kb_pipeline.errors import NotFound
+from kb_pipeline.errors import NotFound, StoreError
 from kb_pipeline.records import Event, EventKind, Page, PageBrief, PageChanges, Row, Scope, SentenceChange, WikiChanges
 from kb_pipeline.rules import ids, visibility
 from kb_pipeline.rules.analyser import query_tokens
@@ -100,7 +100,7 @@ class Comparing(Reading):
         return WikiChanges(since=then.name, at=at, retained=retained, pages=tuple(found), more=more)
 
     def _then(self, since: str | None) -> _Then | None:
-        """The generation to compare with; None where only the newest is retained and none was named."""
+        """The generation to compare with; None where none was named and none but the newest can be read."""
         index = self.world.index
         retained = index.generations()
         number = _GENERATION.fullmatch(since.strip()) if since else None
@@ -108,11 +108,14 @@ class Comparing(Reading):
         if wanted and wanted not in retained:
             cure = f"Retained: {', '.join(retained) or 'none'}."
             raise NotFound(f"generation '{since}' is not retained.", where="since", cure=cure)
-        name = wanted or next(reversed(retained[:-1]), None)
-        if name is None:
-            return None
-        with index.snapshot(name, gone=True) as whole, index.snapshot(name) as shown:
-            return _Then(name, whole, shown, index.masked())
+        for name in [wanted] if wanted else reversed(retained[:-1]):
+            try:
+                with index.snapshot(name, gone=True) as whole, index.snapshot(name) as shown:
+                    return _Then(name, whole, shown, index.masked())
+            except StoreError:  # damaged, or of another layout: an older one may be whole
+                if wanted:
+                    raise
+        return None
 
     def _touched(self, then: _Then, briefs: Mapping[str, PageBrief], was: Mapping[str, str]) -> Iterable[str]:
         """Ids of the pages that may differ: whose rows do, that came or went, and whose files were written since the

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kb_pipeline.errors import NotFound
+from kb_pipeline.errors import NotFound, StoreError
 from kb_pipeline_tests.driving import Cli, compile_all, new_root, opened, write
 
 PARTS = ("valve", "tap", "hatch", "lid", "gate", "flap", "spout")
@@ -51,6 +51,17 @@ def test_a_first_build_has_nothing_to_be_compared_with(root: Path) -> None:
         assert [change.now for change in page.changes] == ["The crimson valve opens at 3 bar, as we saw."]
         with pytest.raises(NotFound, match="g00000001"):
             base.wiki_changes("g9")
+
+
+def test_a_generation_that_cannot_be_read_is_passed_over(root: Path) -> None:
+    """The one before it is compared with; named, it is an error with its cure."""
+    for bar in (4, 5):
+        rebuilt(root, {"red/guide.md": guide(bar=bar)})
+    (root / "kb/index/g00000002/manifest.json").write_text("{}")
+    with opened(root) as base:
+        assert base.wiki_changes().since == "g00000001"
+        with pytest.raises(StoreError, match="kb build"):
+            base.page_changes("Crimson guide", "g2")
 
 
 def test_each_sentence_that_changed_is_told_with_its_cause(root: Path) -> None:

@@ -1,4 +1,4 @@
-"""Commands of one who reads the wiki: its pages, one page, a site of them."""
+"""Commands of one who reads the wiki: its pages, one page, what changed, a site of them."""
 
 from pathlib import Path
 from typing import Annotated
