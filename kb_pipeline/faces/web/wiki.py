@@ -13,6 +13,7 @@ from kb_pipeline.api.visiting import Visitor
 from kb_pipeline.faces.graph import graph
 from kb_pipeline.faces.web import markdown
 from kb_pipeline.faces.web.rendering import Shown, page_url
+from kb_pipeline.rules.pages.catalogue import by_category, heading_of
 from kb_pipeline.rules.pages.markdown import anchor, plain
 
 _FRONT = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
@@ -29,10 +30,8 @@ _NORMALIZED = "../normalized/"
 def catalogue(visitor: Visitor, request: Request) -> Shown:
     """Every page by its category."""
     pages = visitor.pages(request.query_params.get("category") or None)
-    shelves: dict[str, list[object]] = {}
-    for page in pages:
-        shelves.setdefault(page.category, []).append(page)
-    return "wiki.html", {"shelves": dict(sorted(shelves.items())), "total": len(pages)}
+    shelves = [(heading_of(category), shelf) for category, shelf in by_category(pages)]
+    return "wiki.html", {"shelves": shelves, "total": len(pages)}
 
 
 def page(visitor: Visitor, request: Request) -> Shown:
@@ -43,6 +42,7 @@ def page(visitor: Visitor, request: Request) -> Shown:
         "view": view,
         "html": Markup(html),  # noqa: S704 - escaped there
         "contents": contents,
+        "category": heading_of(view.brief.category),
         "graph": Markup(graph(visitor.seen.around(view), page_url)),  # noqa: S704 - escaped there
     }
 

@@ -66,6 +66,7 @@ def test_pages_are_read_by_those_who_see_all_that_they_rest_on(root: Path) -> No
             assert mine.title not in reply.text
         assert mine.title in client.get("/wiki", headers=red).text
         assert mine.title not in client.get("/wiki", headers=blue).text
+        assert "<h2>UNCLASSIFIED" not in client.get("/wiki", headers=red).text
 
 
 def test_headings_can_be_led_to() -> None:
