@@ -64,6 +64,8 @@ def test_words_of_a_person_survive_builds(client: TestClient, root: Path) -> Non
     assert "\r" not in text
     assert "A person wrote on this page" in client.get("/wiki/unclassified/crimson-guide").text
     assert "by a person" in client.get("/changes/wiki/unclassified/crimson-guide").text
+    (link, *_) = re.findall(r'href="(/wiki/pg_\w+)"', client.get("/review?kind=page").text)
+    assert client.get(link).status_code == 200
 
 
 def test_reviewed_holds_the_machine_back(client: TestClient, root: Path) -> None:
