@@ -26,6 +26,8 @@ _META, _MANAGED, _LOCK = "meta.json", ".managed.json", ".tantivy-writer.lock"
 _HEAP = 15_000_000, 200_000_000
 """Bytes of a writer's heap for an update and for a build; a larger heap writes fewer, larger segments."""
 _MANY = 5_000
+_AT_ONCE = 4_096  # rows taken out of Arrow
+_READ = ("key", "text", "heading", "title", "kind", "category", "doc_id", "docs")
 
 _Clause = tuple[tantivy.Occur, tantivy.Query]
 
@@ -46,7 +48,8 @@ SCHEMA = _schema()
 
 
 def families(table: pa.Table) -> dict[str, pa.Table]:
-    """The rows of a table by the index that holds their words."""
+    """The rows of a table, as far as they are read here, by the index that holds their words."""
+    table = table.select(_READ)
     passage = pc.equal(table.column("kind"), PASSAGE)
     return {UNITS: table.filter(pc.invert(passage)), PASSAGES: table.filter(passage)}
 
@@ -74,8 +77,10 @@ def _write(folder: Path, exists: bool, gone: Keys, tables: Sequence[pa.Table]) -
     if exists and len(gone):
         writer.delete_documents_by_query(tantivy.Query.term_set_query(SCHEMA, "key", gone.tolist()))
     for table in tables:
-        for document in _documents(table):
-            writer.add_document(document)
+        for rows in table.to_batches(_AT_ONCE):
+            for document in _documents(rows):
+                writer.add_document(document)
+    _paragraph.cache_clear()
     writer.commit()
     writer.wait_merging_threads()
     rights = (folder / _LOCK).stat().st_mode & 0o777
@@ -93,22 +98,21 @@ def _link(base: Path, folder: Path) -> None:
     shutil.copyfile(base / _META, folder / _META)
 
 
-def _documents(table: pa.Table) -> Iterator[tantivy.Document]:
-    names = ("key", "text", "heading", "title", "kind", "category", "doc_id", "docs")
+def _documents(rows: pa.RecordBatch) -> Iterator[tantivy.Document]:
     for key, text, heading, title, kind, category, doc, docs in zip(
-        *(table.column(name).to_pylist() for name in names), strict=True
+        *(rows.column(name).to_pylist() for name in _READ), strict=True
     ):
-        above = _above(heading if title in heading else f"{title}\n{heading}")
+        above = heading if title in heading else f"{title}\n\n{heading}"
         document = tantivy.Document()
         document.add_unsigned("key", key)
-        document.add_text("text", f"{spelled(text)} {above}")
+        document.add_text("text", " ".join(map(_paragraph, f"{text}\n\n{above}".split("\n\n"))))
         for term in _terms(kind, category, docs or [doc]):
             document.add_text("scope", term)
         yield document
 
 
-_above = lru_cache(maxsize=1024)(spelled)
-"""The tokens of a heading, which many rows share."""
+_paragraph = lru_cache(maxsize=1 << 16)(spelled)
+"""The tokens of a paragraph: many rows share a heading, and what a page states is items word by word."""
 
 
 def _terms(kind: str, category: str, docs: Sequence[str]) -> set[str]:
