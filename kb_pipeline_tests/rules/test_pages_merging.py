@@ -118,6 +118,10 @@ def test_an_edit_changes_nothing_else_of_a_page_that_was_made_anew() -> None:
     assert "\n".join(theirs) in done
     assert "\n## Mine\n\nMy words.\n" in done
     assert [line for line in done.split("\n") if line.startswith("[^kb_")] == feet[::-1]
+    last = page("a: Alpha is one.", "b: Beta is two.")
+    edited = last.replace("Beta is two.[", "Beta is about two.[")
+    both = merged(line_hashes(last), page("a: Alpha is 1."), edited).text
+    assert f"Alpha is 1.[^kb_a]\nBeta is about two.{BY_HAND}\n\n[^kb_a]" in both
     without = merged(line_hashes(base), base, person.replace(f"{feet[1]}\n", "").replace(f"{feet[3]}\n", "")).text
     assert sorted(line for line in without.split("\n") if line.startswith("[^kb_")) == feet
 

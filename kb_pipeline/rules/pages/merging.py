@@ -182,15 +182,16 @@ def _patched(
     yours = [_hash(line) for line in theirs]
     for kind, b, to_b, p, to_p in SequenceMatcher(None, base, yours, autojunk=False).get_opcodes():
         if kind == "equal":
-            for one in yours[p:to_p]:
-                at = next((n + 1 for n in _places(lines, one) if n >= at), at)
+            for line in theirs[p:to_p]:
+                at = next((n + 1 for n in range(at, len(lines)) if _is_of(lines[n], line)), at)
             continue
         for one in base[b:to_b]:
             place = next((n for n in (*(n for n in _places(lines, one) if n >= at), *_places(lines, one))), None)
             if place is not None:
                 del lines[place]
                 at = place
-        at = _section_end(lines, at) if "".join(theirs[p:to_p]).startswith("#") else at
+        own, behind = "".join(theirs[p:to_p]).startswith("#"), at
+        at = _section_end(lines, at) if own else at
         for line in theirs[p:to_p]:
             if line.strip() and _hash(line) in known and line not in ours:
                 continue  # the machine's, which says it no longer
@@ -199,7 +200,14 @@ def _patched(
                 del lines[at]
             lines.insert(at, line)
             at += 1
+        at = behind if own else at  # what follows is not of his section
     return lines
+
+
+def _is_of(line: str, other: str) -> bool:
+    """Whether two lines are one, or two of one item."""
+    marks = set(_MARK.findall(other))
+    return bool(other.strip()) and (line == other or not marks.isdisjoint(_MARK.findall(line)))
 
 
 def _section_end(lines: Sequence[str], at: int) -> int:
@@ -244,14 +252,17 @@ def _with_own_feet(lines: Sequence[str], machine: str) -> list[str]:
 
 
 def _spaced(lines: Sequence[str]) -> list[str]:
-    """``lines`` with one blank line where there are several, and one around headings; code as it is."""
+    """``lines`` with one blank line where there are several, and one around headings and above the footnotes; code as
+    it is."""
     found: list[str] = []
     fenced = False
     for line in lines:
         before = found[-1] if found else ""
         if not fenced and not line.strip() and not before.strip():
             continue
-        if not fenced and before.strip() and line.strip() and (line.startswith("#") or _HEADING.match(before)):
+        first_foot = _DEFINED.match(line) and not _DEFINED.match(before)
+        apart = line.startswith("#") or _HEADING.match(before) or first_foot
+        if not fenced and before.strip() and line.strip() and apart:
             found.append("")
         found.append(line)
         fenced ^= line.lstrip().startswith("```")
