@@ -84,12 +84,14 @@ def reform(
     """
     stirred = {*changed}
     for pair in decisions.keys() | before.decisions.keys():
-        if decisions.get(pair) != before.decisions.get(pair):
+        now, then = decisions.get(pair), before.decisions.get(pair)
+        if now is not then and now != then:
             stirred.update(pair)
     root = linked(merges(decisions.values()))
     reached = {root.get(node, node) for node in stirred}
-    still = [group for group in before.groups if not any(root.get(node, node) in reached for node in group)]
-    again = form((node for node in nodes if root.get(node, node) in reached), decisions, apart)
+    reached.update([node for node, smallest in root.items() if smallest in reached])
+    still = [group for group in before.groups if reached.isdisjoint(group)]
+    again = form(reached.intersection(nodes), decisions, apart)
     return sorted((*still, *again))
 
 
@@ -146,8 +148,11 @@ def related(
         for at, one in enumerate(together[: MOST_RELATED + 1]):
             for other in together[at + 1 : at + 1 + MOST_RELATED]:
                 relate(one, other, (1, 0.0))
-    best = [sorted(near[at].items(), key=lambda found: (found[1], groups[found[0]])) for at in range(len(groups))]
-    return [tuple(other for other, _ in found[:MOST_RELATED]) for found in best]
+    best: list[tuple[int, ...]] = [()] * len(groups)
+    for at, found in near.items():
+        ranked = sorted(found.items(), key=lambda other: (other[1], groups[other[0]]))
+        best[at] = tuple(other for other, _ in ranked[:MOST_RELATED])
+    return best
 
 
 def _rank(decision: DedupDecision) -> tuple[bool, float, str, str]:

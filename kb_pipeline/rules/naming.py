@@ -3,10 +3,11 @@
 Owns that a published id never moves without need and never names two items. Refuses to know why clusters changed.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from operator import attrgetter
+from typing import NamedTuple
 
 from kb_pipeline.records import Cluster, DedupDecision, Occurrence
 from kb_pipeline.rules.clusters import newest, related, successors
@@ -26,8 +27,7 @@ def _never(group: Group) -> str | None:
 _NOWHERE: Mapping[str, int] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class Name:
+class Name(NamedTuple):
     """A cluster's id and the older ids that lead to it, sorted."""
 
     id: str
@@ -112,7 +112,7 @@ def name(groups: Sequence[Group], published: Iterable[Cluster], written: Mapping
     names = []
     for at, group in enumerate(groups):
         ids, old = owned.get(at, ()), led.get(at, ())
-        chosen = ids[0] if ids else _revived(group, old) or _fresh(group, taken)
+        chosen = ids[0] if ids else (_revived(group, old) if old else "") or _fresh(group, taken)
         taken.add(chosen)
         others = len(ids) > 1 or old
         names.append(Name(chosen, tuple(sorted({*ids, *old} - {chosen})) if others else ()))
@@ -138,20 +138,28 @@ def _by_group(claims: Mapping[str, int]) -> dict[int, list[str]]:
 
 def _claims(home: Mapping[str, int], published: Iterable[Cluster]) -> tuple[dict[str, int], dict[str, int]]:
     """Where every id that was an item, and every alias, leads now; ids whose cluster is gone whole are left out."""
-    elsewhere = cache(lambda: {item_id(draft): home[draft] for draft in sorted(home, reverse=True)})
+    held = cache(lambda: sorted(home))
     items: dict[str, int] = {}
     aliases: dict[str, int] = {}
     for cluster in sorted(published, key=attrgetter("id")):
-        left = sorted({o.draft for o in cluster.occurrences if o.draft in home})
+        drafts = {o.draft for o in cluster.occurrences}
+        left = sorted(drafts & home.keys()) if len(drafts) > 1 else [draft for draft in drafts if draft in home]
         own = {item_id(draft): home[draft] for draft in reversed(left)}
         for claims, known in ((items, (cluster.id,)), (aliases, cluster.aliases)):
             for claimed in known:
                 at = own.get(claimed)
                 if at is None:  # its draft went to another cluster, or is gone
-                    at = elsewhere().get(claimed, home[left[0]] if left else None)
+                    draft = _of_id(claimed, held()) or (left[0] if left else None)
+                    at = home[draft] if draft else None
                 if at is not None:
                     claims[claimed] = at
     return items, aliases
+
+
+def _of_id(claimed: str, held: Sequence[str]) -> str | None:
+    """The smallest of the drafts ``held``, which are sorted, whose id is ``claimed``."""
+    at = bisect_left(held, claimed.removeprefix(item_id("")))
+    return held[at] if at < len(held) and item_id(held[at]) == claimed else None
 
 
 def _revived(group: Group, aliases: Iterable[str]) -> str:

@@ -78,9 +78,9 @@ def pairs_touching(new: Sequence[int] | Rows, vectors: Floats, threshold: float,
 
     What the other rows' neighbours are is unknown here: ``bounded`` over these and the older pairs decides.
     """
-    touched = np.unique(np.asarray(new, np.int64))
     is_new = np.zeros(len(vectors), np.bool_)
-    is_new[touched] = True
+    is_new[np.asarray(new, np.int64)] = True
+    touched = np.flatnonzero(is_new)
     found = _Found(len(vectors), nearest)
     sketches = sketched(vectors) if len(touched) > _BLOCK else None
     for top in range(0, len(touched), _BLOCK):

@@ -4,6 +4,7 @@ leave open."""
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import cast
 
 from rapidfuzz import fuzz
@@ -72,8 +73,14 @@ class _Before:
         if changes.everything:
             return cls(known, (), clusters.Before((), {}), by_people, told)
         occurrences = tuple(o for cluster in known for o in cluster.occurrences)
-        groups = [tuple(sorted({o.draft for o in cluster.occurrences})) for cluster in known]
+        groups = [_group(cluster) for cluster in known]
         return cls(known, occurrences, clusters.Before(groups, {(d.a, d.b): d for d in lines}), by_people, told)
+
+
+def _group(cluster: Cluster) -> clusters.Group:
+    if len(cluster.occurrences) == 1:
+        return (cluster.occurrences[0].draft,)
+    return tuple(sorted({o.draft for o in cluster.occurrences}))
 
 
 @dataclass
@@ -98,22 +105,18 @@ class _Nodes:
     def read(cls, changes: Changes, inputs: Inputs, before: _Before, embedder: Embedder) -> "_Nodes":
         held = set(inputs.keys("atomic_items"))
         touched = held if changes.everything else frozenset[str]().union(*changes.touched.values())
-        known = frozenset(o.draft for o in before.occurrences)
-        changed = {o.draft for o in before.occurrences if o.doc_id in touched}
-        found = {(o.draft, o.chunk_hash, o.doc_id): o for o in before.occurrences if o.doc_id not in touched}
-        for doc in sorted(touched & held):
-            for chunk_hash, draft in _drafts(inputs, doc):
-                place = (draft.hash, chunk_hash, doc)
-                if place not in found or draft.topic < found[place].topic:
-                    key = embedder.key(canonical(draft.statement)).hex()
-                    found[place] = Occurrence(
-                        draft=draft.hash, text_key=key, doc_id=doc, chunk_hash=chunk_hash, topic=draft.topic
-                    )
-                changed.add(draft.hash)
         places: dict[str, list[Occurrence]] = {}
-        for place in sorted(found):
-            places.setdefault(place[0], []).append(found[place])
-        grouped = {node: tuple(occurrences) for node, occurrences in places.items()}
+        changed = set()
+        for o in before.occurrences:
+            if o.doc_id in touched:
+                changed.add(o.draft)
+            else:
+                places.setdefault(o.draft, []).append(o)
+        known = places.keys() | changed
+        for o in _occurrences(inputs, touched & held, embedder):
+            places.setdefault(o.draft, []).append(o)
+            changed.add(o.draft)
+        grouped = {node: tuple(sorted(places[node], key=_where)) for node in sorted(places)}
         return cls(inputs, grouped, frozenset(grouped.keys() - known), frozenset(changed))
 
     def load(self, wanted: Iterable[str]) -> None:
@@ -185,6 +188,23 @@ def _drafts(inputs: Inputs, doc: str) -> Iterator[tuple[str, Draft]]:
     for extraction in cast(tuple[Extraction, ...], inputs.records("atomic_items", doc)):
         for draft in extraction.drafts:
             yield extraction.chunk_hash, draft
+
+
+def _occurrences(inputs: Inputs, docs: Iterable[str], embedder: Embedder) -> Iterable[Occurrence]:
+    """Where the drafts of ``docs`` stand, each once a chunk."""
+    found: dict[tuple[str, str, str], Occurrence] = {}
+    for doc in sorted(docs):
+        for chunk_hash, draft in _drafts(inputs, doc):
+            place = (draft.hash, chunk_hash, doc)
+            if place not in found or draft.topic < found[place].topic:
+                key = embedder.key(canonical(draft.statement)).hex()
+                found[place] = Occurrence(
+                    draft=draft.hash, text_key=key, doc_id=doc, chunk_hash=chunk_hash, topic=draft.topic
+                )
+    return found.values()
+
+
+_where = attrgetter("chunk_hash", "doc_id")
 
 
 def _candidates(nodes: _Nodes, before: _Before, world: World) -> dict[Key, float]:
