@@ -20,6 +20,7 @@ from typing import Any, cast
 import numpy as np
 
 from kb_pipeline.engines.extractive import Extractive
+from kb_pipeline.engines.extractive.extraction import extract
 from kb_pipeline.records import Chunk, Draft, Extraction, Meta, Record
 from kb_pipeline.rules.ids import canonical, digest, draft_hash
 from kb_pipeline.rules.pairs import all_pairs
@@ -105,9 +106,9 @@ def chunk(doc: str, text: str) -> Chunk:
 
 def scifact(limit: int) -> Documents:
     """Drafts of the abstracts by the extractive engine, an abstract a chunk."""
-    engine = Extractive(Settings(root=Path()), open_embedder("hashing"))
     found: Documents = {
-        a.doc_id: tuple(engine.extract([chunk(a.doc_id, " ".join(a.sentences))])) for a in abstracts(CORPUS / "scifact")
+        a.doc_id: (extract(chunk(a.doc_id, " ".join(a.sentences)), "extractive"),)
+        for a in abstracts(CORPUS / "scifact")
     }
     return cut(found, limit)
 

@@ -89,10 +89,11 @@ def test_a_text_that_was_tampered_with_is_found_and_made_anew(cli: Cli) -> None:
 class LyingEngine(Extractive):
     """Adds to each extraction a quote that nobody wrote and a figure that nobody measured."""
 
-    def extract(self, chunks: Sequence[Chunk]) -> Iterator[Extraction]:
+    def extract(self, chunks: Sequence[Chunk]) -> Iterator[Extraction | Exception]:
         return map(self._with_lies, super().extract(chunks))
 
-    def _with_lies(self, found: Extraction) -> Extraction:
+    def _with_lies(self, found: Extraction | Exception) -> Extraction:
+        assert isinstance(found, Extraction)
         lies = [
             lie
             for draft in found.drafts[:1]
