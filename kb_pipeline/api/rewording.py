@@ -49,15 +49,15 @@ class Rewording(Comparing):
         brief = self.page(name).brief
         path = self._path_of(brief)
         with self.kb.locked():
-            data, seen = look(path)
+            data, seen = look(str(path))
             if data is None or file_hash(data) != loaded:
                 raise _outdated(brief.title)
             text = data.decode()
             written = with_words(text, words, self._hidden(brief, text)).encode("utf-8", "replace")
             if written == data:
                 return False
-            guard = Guard({path: seen})
-            write_all({path: written}, place=guard.place)
+            guard = Guard({str(path): seen})
+            write_all(path.parent, {path.name: written}, place=guard.place)
             guard.finish()
             if guard.refused:
                 raise _outdated(brief.title)

@@ -115,6 +115,7 @@ class Session:
             files.lease(self._lease, holder=holder, on_wait=LISTENER.get().waiting),
             _rare_collections(),
             listed_once(),
+            self.kb.written.holding(),
         ):
             outer = self._trees
             self._trees = {} if outer is None else outer

@@ -48,10 +48,12 @@ class Group:
 @dataclass(frozen=True)
 class Committed:
     """What a commit changed: ``files`` that it wrote, by path below ``kb/``, and ``removed`` ones; keys whose bytes a
-    person changed since and which were kept, and by key what is wrong with an edit that cannot stand."""
+    person changed since and which were kept, and by key what is wrong with an edit that cannot stand. ``data`` are the
+    bytes of the files, and of those at which a person was first."""
 
     manifest: Manifest
     files: Mapping[str, Stat]
+    data: Mapping[str, bytes]
     removed: frozenset[str]
     edited: tuple[str, ...] = ()
     faults: Mapping[str, str] = field(default_factory=dict)
@@ -88,7 +90,7 @@ class Commit:
         self._categories = categories
         self._faults: dict[str, str] = {}
         self._persons: set[str] = set()  # files that hold a person's words
-        self._seen: dict[Path, Seen | None] = {}  # files that people may be saving at this moment, as they were read
+        self._seen: dict[str, Seen | None] = {}  # files that people may be saving at this moment, as they were read
         self.steps: list[Step] = []  # what becomes of items, for their history
 
     def add(self, group: Group, recipe: str) -> None:
@@ -110,9 +112,10 @@ class Commit:
 
     def _standing(self, path: str) -> bytes | None:
         """The bytes at a path below ``kb/``; of a file that people edit it is noted what was seen."""
+        there = f"{self._folder}/{path}"
         if not (self._codec and self._codec.editable):
-            return read_bytes(self._folder / path)
-        data, self._seen[self._folder / path] = look(self._folder / path)
+            return read_bytes(there)
+        data, self._seen[there] = look(there)
         return data
 
     def _remember(
@@ -212,27 +215,25 @@ class Commit:
                     keep_version(self._folder, path)
         files = self._write(new, stale)
         self._journal.unlink(missing_ok=True)
-        return Committed(new, files, frozenset(stale), tuple(self._edited), self._faults)
+        return Committed(new, files, self._writes, frozenset(stale), tuple(self._edited), self._faults)
 
     def _write(self, new: Manifest, stale: Set[str]) -> dict[str, Stat]:
         """Write the files, then the manifest, then remove what is ``stale``; the files as they are from then on. Where
         a person was first, his bytes stay, and no file is named: the next run looks at them."""
-        writes = {self._folder / path: data for path, data in self._writes.items()}
         old = [self._folder / path for path in sorted(stale)]
         if not (self._codec and self._codec.editable):
-            stats = write_all(writes)
+            written = write_all(self._folder, self._writes)
             new.save()
             remove(old, self._folder)
-            return dict(zip(self._writes, stats, strict=True))
+            return written
         guard = Guard(self._seen)
-        stats = write_all(writes, place=guard.place)
+        written = write_all(self._folder, self._writes, place=guard.place)
         new.save()
         for path in old:
-            guard.remove(path)
+            guard.remove(str(path))
         guard.finish()
         prune(old, self._folder)
-        written = zip(self._writes, writes, stats, strict=True)
-        return {path: stat for path, there, stat in written if there not in guard.refused}
+        return {path: stat for path, stat in written.items() if f"{self._folder}/{path}" not in guard.refused}
 
     def _folders_of(self, paths: Iterable[str]) -> set[Path]:
         """Where a commit of ``paths`` writes."""

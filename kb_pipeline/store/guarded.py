@@ -13,7 +13,6 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from kb_pipeline.store.files import TEMPORARY, file_hash, read_bytes
 
@@ -32,10 +31,10 @@ class Seen:
     mtime: int
     hash: str = ""
 
-    def still(self, path: Path) -> bool:
+    def still(self, path: str) -> bool:
         """Whether the file at ``path``, wherever it was moved, is as it was read."""
         try:
-            status = path.stat()
+            status = os.stat(path)
         except OSError:
             return False
         if (status.st_ino, status.st_size, status.st_mtime_ns) != (self.inode, self.size, self.mtime):
@@ -43,10 +42,10 @@ class Seen:
         return not self.hash or file_hash(read_bytes(path) or b"") == self.hash
 
 
-def look(path: Path) -> tuple[bytes | None, Seen | None]:
+def look(path: str) -> tuple[bytes | None, Seen | None]:
     """The bytes of ``path`` and how to know them again; None of both where there is no such file."""
     try:
-        status = path.stat()
+        status = os.stat(path)
     except (FileNotFoundError, NotADirectoryError):
         return None, None
     data = read_bytes(path)
@@ -61,11 +60,11 @@ class Guard:
     """One round of replacing what was ``seen`` (None: nothing stood there). ``refused`` are the paths at which a person
     was first: theirs stand."""
 
-    seen: Mapping[Path, Seen | None]
-    refused: set[Path] = field(default_factory=set)
-    _out: list[tuple[Path, Path, Seen]] = field(default_factory=list)
+    seen: Mapping[str, Seen | None]
+    refused: set[str] = field(default_factory=set)
+    _out: list[tuple[str, str, Seen]] = field(default_factory=list)
 
-    def place(self, temporary: Path, path: Path) -> None:
+    def place(self, temporary: str, path: str) -> None:
         """Put the file ``temporary`` at ``path``, unless what stands there is not what was seen."""
         expected = self.seen.get(path)
         if expected is None:
@@ -73,7 +72,7 @@ class Guard:
             if not placed:
                 self._give_way(temporary, path)
             return
-        ours = temporary.stat().st_ino
+        ours = os.stat(temporary).st_ino
         if not _rename(temporary, path, _EXCHANGE):  # the person removed it
             self._give_way(temporary, path)
         elif expected.still(temporary):
@@ -81,14 +80,15 @@ class Guard:
         else:
             self._put_back(temporary, path, ours)
 
-    def remove(self, path: Path) -> None:
+    def remove(self, path: str) -> None:
         """Remove the file at ``path``, unless it is not what was seen."""
         if path in self.seen and self.seen[path] is None:
             return
         expected = self.seen.get(path)
-        temporary = path.parent / f"{TEMPORARY}{os.getpid()}-removed-{path.name}"
+        folder, _, name = path.rpartition("/")
+        temporary = f"{folder}/{TEMPORARY}{os.getpid()}-removed-{name}"
         try:
-            path.rename(temporary)
+            os.rename(path, temporary)
         except (FileNotFoundError, NotADirectoryError):
             return
         if expected is None or expected.still(temporary):
@@ -96,7 +96,7 @@ class Guard:
         else:
             self.refused.add(path)
             if not _rename(temporary, path, _ONLY_NEW):
-                temporary.unlink()  # a newer one stands there
+                os.unlink(temporary)  # a newer one stands there
 
     def finish(self) -> None:
         """End the round: what somebody wrote late into a file that we had taken out is put back."""
@@ -104,37 +104,37 @@ class Guard:
             if expected.inode and not expected.still(temporary):
                 self._late(temporary, path)
             with suppress(FileNotFoundError):
-                temporary.unlink()
+                os.unlink(temporary)
         self._out.clear()
 
-    def _late(self, temporary: Path, path: Path) -> None:
+    def _late(self, temporary: str, path: str) -> None:
         self.refused.add(path)
         if not _rename(temporary, path, _ONLY_NEW):
             _rename(temporary, path, _EXCHANGE)
 
-    def _give_way(self, temporary: Path, path: Path) -> None:
+    def _give_way(self, temporary: str, path: str) -> None:
         self.refused.add(path)
-        temporary.unlink()
+        os.unlink(temporary)
 
-    def _put_back(self, temporary: Path, path: Path, ours: int) -> None:
+    def _put_back(self, temporary: str, path: str, ours: int) -> None:
         """Give a person's file its name again; where another was saved in between, that one, the newer, keeps it."""
         self.refused.add(path)
         _rename(temporary, path, _EXCHANGE)
-        if temporary.stat().st_ino != ours:
+        if os.stat(temporary).st_ino != ours:
             _rename(temporary, path, _EXCHANGE)
-        temporary.unlink()
+        os.unlink(temporary)
 
 
-def _rename(source: Path, target: Path, how: int) -> bool:
+def _rename(source: str, target: str, how: int) -> bool:
     """Exchange two names, or rename onto a name that is free; False where that one is gone, or taken."""
-    sys.audit("os.rename", str(source), str(target), -1, -1)
+    sys.audit("os.rename", source, target, -1, -1)
     failed = _system_rename(os.fsencode(source), os.fsencode(target), how)
     if failed in {errno.ENOENT, errno.EEXIST}:
         return False
     if failed in _UNSUPPORTED:
         return _approximated(source, target, how)
     if failed:
-        raise OSError(failed, os.strerror(failed), str(target))
+        raise OSError(failed, os.strerror(failed), target)
     return True
 
 
@@ -150,20 +150,20 @@ def _system_rename(source: bytes, target: bytes, how: int) -> int:
     return ctypes.get_errno() if done else 0
 
 
-def _approximated(source: Path, target: Path, how: int) -> bool:
+def _approximated(source: str, target: str, how: int) -> bool:
     """The same in two steps, on a file system that has no such operation."""
     if how == _ONLY_NEW:
-        if target.exists():
+        if os.path.exists(target):
             return False
-        source.rename(target)
+        os.rename(source, target)
         return True
-    aside = source.with_name(f"{source.name}-aside")
+    aside = f"{source}-aside"
     try:
-        target.rename(aside)
+        os.rename(target, aside)
     except FileNotFoundError:
         return False
-    source.rename(target)
-    aside.rename(source)
+    os.rename(source, target)
+    os.rename(aside, source)
     return True
 
 

@@ -6,7 +6,7 @@ history after it: of a killed one, the next commit tells what was done, once, an
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
@@ -15,7 +15,7 @@ from kb_pipeline.errors import StoreError
 from kb_pipeline.records import Cause, Event, Item, Record
 from kb_pipeline.rules.history import NO_CAUSE, Turn, events
 from kb_pipeline.store.codecs import json_lines, parse
-from kb_pipeline.store.files import file_hash, read_bytes, replace, write_all
+from kb_pipeline.store.files import FileState, file_hash, file_state, read_bytes, replace, write_all
 
 FOLDER = "history"
 NOWHERE = "items/.gone"  # where no file is: what happened to an item without one has happened
@@ -41,12 +41,26 @@ class Step:
     turn: Turn
 
 
+@dataclass(frozen=True, slots=True)
+class _Noted:
+    """An event that has happened once the file at ``path`` has the hash ``wanted`` (None: once there is none)."""
+
+    path: str
+    wanted: str | None
+    event: Event
+
+    @property
+    def line(self) -> str:
+        return json.dumps([self.path, self.wanted, self.event.model_dump_json(exclude_defaults=True)])
+
+
 class History:
     """Events below ``folder`` (``kb/``). Written under the lock of the knowledge base; read by anybody."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._noted = folder / "cache" / "history.jsonl"
+        self._note = folder / "cache" / "history.jsonl"
+        self._noted: tuple[FileState | None, list[_Noted]] = None, []  # what this process wrote there
 
     def of(self, item: str) -> list[Event]:
         """The events of one item, oldest first."""
@@ -62,7 +76,7 @@ class History:
         missing = (Turn(item, None, None) for item in telling.gone.values() if isinstance(item, Item))
         steps = [*steps, *(Step(NOWHERE, None, turn) for turn in missing)]
         past = self._past(step.turn for step in steps)
-        lines = []
+        noted = []
         for step in steps:
             item = step.turn.now or step.turn.before
             if item is None:
@@ -70,16 +84,25 @@ class History:
             cause = telling.causes.get(item.id, NO_CAUSE)
             made = events(step.turn, past.get(item.id, []), cause, _at(step.turn, telling.at), telling.run)
             hash_ = file_hash(step.bytes_) if step.bytes_ is not None else None
-            lines += [json.dumps([step.path, hash_, event.model_dump_json(exclude_defaults=True)]) for event in made]
-        if lines:
-            replace(self._noted, ("\n".join(lines) + "\n").encode())
+            noted += [_Noted(step.path, hash_, event) for event in made]
+        if noted:
+            replace(self._note, "".join(f"{each.line}\n" for each in noted).encode())
+            self._noted = file_state(self._note), noted
 
-    def settle(self) -> None:
-        """Tell what was noted and done; after a whole commit that is all of it."""
-        data = read_bytes(self._noted)
-        if data is not None:
-            self._add(_done(self._folder, data))
-            self._noted.unlink(missing_ok=True)
+    def settle(self, written: Container[str] = ()) -> None:
+        """Tell what was noted and done; after a whole commit that is all of it. The files ``written`` are known to be
+        as they were meant to be, others are looked at."""
+        state = file_state(self._note)
+        if state is None:
+            return
+        noted = self._noted[1] if self._noted[0] == state else _parsed(read_bytes(self._note) or b"")
+        self._add(each.event for each in noted if each.path in written or self._is_done(each))
+        self._note.unlink(missing_ok=True)
+        self._noted = None, []
+
+    def _is_done(self, noted: _Noted) -> bool:
+        found = read_bytes(self._folder / noted.path)
+        return (file_hash(found) if found else None) == noted.wanted
 
     def rewrite(self, told: Mapping[str, Sequence[Event]]) -> int:
         """Replace the events of the items in ``told``, for what must be forgotten; the number of files written."""
@@ -109,16 +132,17 @@ class History:
         self._save(shards)
 
     def _save(self, shards: Mapping[str, Mapping[str, Sequence[Event]]]) -> int:
-        files, empty = {}, []
+        files: dict[str, bytes] = {}
+        empty: list[Path] = []
         for name, items in shards.items():
             path = self._path(name)
             data = json_lines([event for item in sorted(items) for event in items[item]])
             if not data:
                 empty.append(path)
             elif read_bytes(path) != data:
-                files[path] = data
+                files[path.name] = data
         if files:
-            write_all(files)
+            write_all(self._folder / FOLDER, files)
         for path in empty:
             path.unlink(missing_ok=True)
         return len(files)
@@ -147,16 +171,11 @@ def _at(turn: Turn, at: str) -> str:
     return turn.now.updated_at or at
 
 
-def _done(folder: Path, noted: bytes) -> Iterator[Event]:
-    """The noted events whose files are as they were meant to be; a line that a crash tore counts as never noted."""
-    for line in noted.splitlines():
+def _parsed(note: bytes) -> Iterator[_Noted]:
+    """What a process that was killed had noted; a line that a crash tore counts as never noted."""
+    for line in note.splitlines():
         try:
             path, wanted, told = json.loads(line)
-        except ValueError:
+            yield _Noted(path, wanted, parse(Event, str(path), told.encode()))
+        except (ValueError, StoreError):
             continue
-        found = read_bytes(folder / path)
-        if (found and file_hash(found)) == wanted:
-            try:
-                yield parse(Event, str(path), told.encode())
-            except StoreError:
-                continue

@@ -36,6 +36,7 @@ from kb_pipeline.store.manifests import Entry, Manifest
 from kb_pipeline.store.parsed import Parsed
 from kb_pipeline.store.snapshots import Snapshots
 from kb_pipeline.store.tombstones import Tombstones
+from kb_pipeline.store.written import Written
 
 
 class Kb:
@@ -49,6 +50,7 @@ class Kb:
         self.warnings: list[str] = []
         self._manifests: dict[Path, Manifest] = {}
         self._parsed = Parsed(self.folder)
+        self.written = Written(self.folder)
         self._digests: dict[str, tuple[Mapping[str, Stat], str]] = {}
         self._settled: dict[str, tuple[FileState | None, Mapping[str, Any]]] = {}
         self.snapshots = Snapshots(self.cache / "versions")
@@ -99,7 +101,7 @@ class Kb:
 
     def bytes_of(self, path: str) -> bytes:
         """The bytes of a path below ``kb/``. Raises ``StoreError`` where it is gone."""
-        data = read_bytes(self.folder / path)
+        data = self.written.get(path) or read_bytes(f"{self.folder}/{path}")
         if data is None:
             raise StoreError(
                 "is missing.", where=f"kb/{path}", cure="Run `kb build --full` to make it anew.", code="missing"
@@ -155,7 +157,7 @@ class Kb:
 
     def present(self, entry: Entry) -> bool:
         """Whether all outputs of ``entry`` are on disk (by name)."""
-        return all(isfile(f"{self.folder}/{path}") for path in entry.outputs)  # noqa: PTH113 - asked of 20,000 a build
+        return all(self.written.get(p) or isfile(f"{self.folder}/{p}") for p in entry.outputs)  # noqa: PTH113 - often
 
     def on_disk(self, manifest: Manifest) -> Manifest:
         """``manifest`` less the keys whose files are gone or are not what it records."""
@@ -201,8 +203,10 @@ class Kb:
             if telling is not None and (plan.steps or telling.gone):
                 self.history.note(plan.steps, telling)
             done = plan.carry_out()
-            self.history.settle()
+            self.history.settle(done.files)
         self._manifests[done.manifest.path] = done.manifest
+        if self.editable(stage):
+            self.written.keep(f"{_FOLDERS.get(stage, stage)}/", done.files, done.data)
         if stage in CODECS and CODECS[stage].shared:
             for group in published:
                 self._parsed.put(min(done.manifest[group.key].outputs), tuple(group.records))

@@ -32,16 +32,18 @@ def test_nothing_is_renamed_when_one_cannot_be_written(tmp_path: Path) -> None:
     replace(good, b"old")
     (tmp_path / "file").write_text("x")
     with pytest.raises(StoreError, match="last good state"):
-        write_all({good: b"new", tmp_path / "file" / "below": b"impossible"})
+        write_all(tmp_path, {"good.txt": b"new", "file/below": b"impossible"})
     assert good.read_bytes() == b"old"
     assert sorted(p.name for p in tmp_path.iterdir()) == ["file", "good.txt"]
 
 
 def test_many_files_are_written_in_one_batch(tmp_path: Path) -> None:
     """Batches above the size where one sync serves all are written too."""
-    files = {tmp_path / f"{n}" / "f": str(n).encode() for n in range(100)}
-    write_all(files)
-    assert all(path.read_bytes() == data for path, data in files.items())
+    files = {f"{n}/f": str(n).encode() for n in range(100)}
+    stats = write_all(tmp_path, files)
+    assert all((tmp_path / path).read_bytes() == data for path, data in files.items())
+    found = {path: (tmp_path / path).stat() for path in files}
+    assert stats == {path: (status.st_size, status.st_mtime_ns) for path, status in found.items()}
 
 
 def test_remove_takes_emptied_folders_along(tmp_path: Path) -> None:

@@ -41,11 +41,11 @@ def staged(path: Path) -> Path:
 
 
 def placing(guard: Guard, path: Path) -> None:
-    guard.place(staged(path), path)
+    guard.place(str(staged(path)), str(path))
 
 
 def removing(guard: Guard, path: Path) -> None:
-    guard.remove(path)
+    guard.remove(str(path))
 
 
 def left(path: Path) -> list[str]:
@@ -54,12 +54,12 @@ def left(path: Path) -> list[str]:
 
 def test_what_was_seen_is_replaced_and_removed(path: Path) -> None:
     """Nothing in the way: our bytes stand, then nothing does, and no other file is left."""
-    guard = Guard({path: look(path)[1]})
-    guard.place(staged(path), path)
+    guard = Guard({str(path): look(str(path))[1]})
+    guard.place(str(staged(path)), str(path))
     guard.finish()
     assert (path.read_bytes(), left(path), guard.refused) == (b"ours", ["item.json"], set())
-    guard = Guard({path: look(path)[1]})
-    guard.remove(path)
+    guard = Guard({str(path): look(str(path))[1]})
+    guard.remove(str(path))
     guard.finish()
     assert (left(path), guard.refused) == ([], set())
 
@@ -69,38 +69,38 @@ def test_what_was_seen_is_replaced_and_removed(path: Path) -> None:
 def test_what_was_saved_since_stays(path: Path, save: Save, data: bytes) -> None:
     """Saved after we read it, of the same size or not: replacing and removing give way."""
     for act in (placing, removing):
-        guard = Guard({path: look(path)[1]})
+        guard = Guard({str(path): look(str(path))[1]})
         save(path, data)
         act(guard, path)
         guard.finish()
-        assert (path.read_bytes(), left(path), guard.refused) == (data, ["item.json"], {path})
+        assert (path.read_bytes(), left(path), guard.refused) == (data, ["item.json"], {str(path)})
 
 
 @pytest.mark.parametrize("data", [b"mine", b"mine, and longer"])
 def test_what_is_written_late_into_a_file_we_took_out_is_put_back(path: Path, data: bytes) -> None:
     """An editor that had the file open writes when ours stands already: its words win."""
     for act in (placing, removing):
-        guard = Guard({path: look(path)[1]})
+        guard = Guard({str(path): look(str(path))[1]})
         with path.open("r+b") as file:
             act(guard, path)
             file.truncate(0)
             file.write(data)
             file.flush()
             guard.finish()
-        assert (path.read_bytes(), left(path), guard.refused) == (data, ["item.json"], {path})
+        assert (path.read_bytes(), left(path), guard.refused) == (data, ["item.json"], {str(path)})
 
 
 def test_what_was_removed_or_made_since_stays_so(path: Path) -> None:
     """A file that a person removed does not return; one that a person made is not overwritten."""
-    guard = Guard({path: look(path)[1]})
+    guard = Guard({str(path): look(str(path))[1]})
     path.unlink()
-    guard.place(staged(path), path)
-    guard.remove(path)
+    guard.place(str(staged(path)), str(path))
+    guard.remove(str(path))
     guard.finish()
     assert left(path) == []
-    guard = Guard({path: look(path)[1]})
+    guard = Guard({str(path): look(str(path))[1]})
     path.write_bytes(b"mine")
-    guard.place(staged(path), path)
-    guard.remove(path)
+    guard.place(str(staged(path)), str(path))
+    guard.remove(str(path))
     guard.finish()
     assert (path.read_bytes(), left(path)) == (b"mine", ["item.json"])
