@@ -25,6 +25,7 @@ from kb_pipeline.records import (
     Item,
     Material,
     Pair,
+    Picks,
     Plan,
     Question,
     RawDoc,
@@ -227,8 +228,8 @@ class Engine(Protocol):
         """Sentences that answer ``question``, each with the evidence it cites; none where the evidence does not answer
         it. Whether they hold is checked outside. ``embedder`` is that of who asks."""
 
-    def select_pages(self, question: str, cards: Sequence[Card]) -> Sequence[str]:
-        """The refs of the documents or pages, best first, that are worth reading whole for ``question``."""
+    def select_pages(self, question: str, cards: Sequence[Card]) -> Picks:
+        """The documents or pages, best first, that are worth reading whole for ``question``."""
 
 
 class Snapshot(Protocol):

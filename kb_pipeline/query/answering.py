@@ -81,6 +81,7 @@ def answer(inquiry: Inquiry, world: World, tell: Tell = lambda kind, record: Non
         tell("plan", plan)
         desk = Desk(inquiry.question, world, snapshot, inquiry.scope)
         results = list(_told(carried_out(plan.calls, offered, desk, world.settings.options.ask_seconds), tell))
+        told = [r.note for r in results if r.note and not r.failed]
         failed = tuple(f"{r.call.tool}: {r.failed}" for r in results if r.failed)
         found, left = evidence_.fitting(_evidence(plan, results, inquiry.hints, desk))
         claims = world.engine.answer(inquiry.question, found, world.embedder) if found else ()
@@ -99,7 +100,7 @@ def answer(inquiry: Inquiry, world: World, tell: Tell = lambda kind, record: Non
             nearest=() if sentences else tuple(map(evidence_.shown, found[:NEAREST])),
             plan=plan,
             failed=failed,
-            notes=(*notes, *([f"Found, but not read for want of room: {left} more."] if left else [])),
+            notes=(*notes, *told, *([f"Found, but not read for want of room: {left} more."] if left else [])),
             calls=tally.calls,
             ms=round((time.perf_counter() - started) * 1000, 3),
             at=world.clock.now().strftime("%Y-%m-%dT%H:%M:%SZ"),

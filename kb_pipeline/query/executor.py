@@ -51,4 +51,10 @@ def _run(call: ToolCall, tools: Mapping[Tool, Lookup], desk: Desk) -> ToolResult
         found, failed = (), str(error).removeprefix(f"{call.tool}: ")  # the answer names the tool
     except Exception as error:  # noqa: BLE001 - one tool that breaks must not take the answer with it
         found, failed = (), f"{type(error).__name__}: {error}"
-    return ToolResult(call=call, evidence=found, failed=failed, ms=round((time.perf_counter() - started) * 1000, 3))
+    return ToolResult(
+        call=call,
+        evidence=found,
+        failed=failed,
+        note=desk.notes.get(call, ""),
+        ms=round((time.perf_counter() - started) * 1000, 3),
+    )

@@ -3,8 +3,8 @@
 Here are those that the index alone answers; who opens the knowledge base adds those that its records answer.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from kb_pipeline.errors import NotFound
 from kb_pipeline.query import evidence
@@ -19,12 +19,13 @@ READ = 3
 
 @dataclass(frozen=True)
 class Desk:
-    """Where a question is looked up: one generation, within one scope."""
+    """Where a question is looked up: one generation, within one scope. ``notes`` hold how a call was looked up."""
 
     question: str
     world: World
     snapshot: Snapshot
     scope: Scope
+    notes: dict[ToolCall, str] = field(default_factory=dict)
 
 
 Lookup = Callable[[ToolCall, Desk], Iterable[Evidence]]
@@ -43,9 +44,11 @@ def catalogue_(call: ToolCall, desk: Desk) -> Iterable[Evidence]:
     if not cards:
         raise NotFound("there is nothing to read in this scope.", where="catalogue", cure="Ask with a wider scope.")
     question = call.query or desk.question
-    picked = [ref for ref in desk.world.engine.select_pages(question, list(cards.values())) if ref in cards]
-    picked = picked or catalogue.ranked(question, list(cards.values()))
-    for ref in list(dict.fromkeys(picked))[:READ]:
+    picks = desk.world.engine.select_pages(question, list(cards.values()))
+    picked = [ref for ref in picks.refs if ref in cards] or catalogue.ranked(question, list(cards.values()))
+    opened = list(dict.fromkeys(picked))[:READ]
+    desk.notes[call] = _read(len(cards), picks.parts, opened)
+    for ref in opened:
         yield _whole(cards[ref], desk)
 
 
@@ -77,6 +80,15 @@ def _within(row: Row, scope: Scope) -> bool:
     """Whether one of a row's documents is of the scope's sources and, where it names documents, one of these."""
     docs = [doc for doc in row.docs or (row.doc_id,) if not scope.docs or doc in scope.docs]
     return any(not scope.sources or doc.partition("/")[0] in scope.sources for doc in docs)
+
+
+def _read(cards: int, parts: int, opened: Sequence[str]) -> str:
+    """How the catalogue was read, in words."""
+    pages = sum(ref.startswith("pg_") for ref in opened)
+    documents = len(opened) - pages
+    counted = [f"{n} {what}{'s' * (n > 1)}" for n, what in ((pages, "page"), (documents, "document")) if n]
+    read = "whole" if parts == 1 else f"in {parts:,} parts"
+    return f"The catalogue, {cards:,} entries, was read {read}; {' and '.join(counted) or 'nothing'} opened."
 
 
 def _whole(card: Card, desk: Desk) -> Evidence:

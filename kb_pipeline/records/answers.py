@@ -41,6 +41,13 @@ class Card(Record):
     length: int = 0
 
 
+class Picks(Record):
+    """What an engine picks from the catalogue, best first; ``parts`` is in how many parts it read all the cards."""
+
+    refs: tuple[str, ...] = ()
+    parts: int = 1
+
+
 class ToolCall(Record):
     """One look-up. ``query`` is words (``search``, ``catalogue``, ``who_knows``, ``conflicts``), an item's id
     (``get``), a document's id (``document``) or a date (``recent_changes``)."""
@@ -91,7 +98,8 @@ class Evidence(Record):
 
 
 class ToolResult(Record):
-    """What one call came to. ``failed`` says why there is nothing, which is not the same as having found nothing."""
+    """What one call came to. ``failed`` says why there is nothing, which is not the same as having found nothing;
+    ``note`` how it was looked up, where a reader should know."""
 
     call: ToolCall
     evidence: tuple[Evidence, ...] = ()

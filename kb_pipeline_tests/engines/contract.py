@@ -215,10 +215,11 @@ def check_choices(engine: Engine) -> None:
         Card(ref="d/bread.md", kind="document", title="Bread"),
         Card(ref="d/limits.md", kind="document", title="Limits of the gateway", headings=("Connections",)),
     ]
-    picked = engine.select_pages("How many connections does the gateway accept?", cards)
-    assert picked[0] == "d/limits.md"
+    picks = engine.select_pages("How many connections does the gateway accept?", cards)
+    picked = picks.refs
+    assert (picked[0], picks.parts) == ("d/limits.md", 1)
     assert set(picked) <= {card.ref for card in cards}
-    assert list(engine.select_pages("anything", [])) == []
+    assert engine.select_pages("anything", []).refs == ()
     evidence = [Evidence(kind="item", ref=card.ref, text=card.title) for card in cards]
     scores = engine.rerank("What are the limits of the gateway?", evidence)
     assert len(scores) == len(evidence)

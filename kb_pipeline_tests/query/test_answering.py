@@ -1,5 +1,6 @@
 """From plan to verified sentences over a small index: what is looked up, what fails, what is shown."""
 
+import re
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -121,6 +122,14 @@ def test_a_catalogue_without_a_pick_is_still_read(world: World) -> None:
         assert "notes/limits.md" in {e.ref for e in (*found.evidence, *found.nearest)}
 
 
+def test_an_answer_says_how_the_catalogue_was_read(world: World) -> None:
+    """In how many parts, and how much of it was opened; a search says nothing of it."""
+    question = "What are the limits of the gateway?"
+    assert answer(Inquiry(question, BRIEFING, way="hybrid"), world).notes == ()
+    (read,) = answer(Inquiry(question, BRIEFING, way="catalogue"), world).notes
+    assert re.fullmatch(r"The catalogue, \d+ entries, was read whole; \d documents? opened\.", read)
+
+
 # --- what fails -------------------------------------------------------------------------------------------------------
 
 
@@ -225,7 +234,7 @@ def test_a_model_reads_numbers_and_never_ids(world: World) -> None:
 
 def test_a_large_catalogue_is_put_in_batches(world: World) -> None:
     """Every card is shown to the model once, and the picks of all batches meet in a last question."""
-    from kb_pipeline.records import Card
+    from kb_pipeline.records import Card, Picks
 
     cards = [Card(ref=f"d/{n}", kind="document", title=f"Title {n}", headings=("words " * 40,)) for n in range(300)]
     asked: list[str] = []
@@ -239,7 +248,7 @@ def test_a_large_catalogue_is_put_in_batches(world: World) -> None:
     assert len(batches) > 1
     assert all(sum(f"Title {n}:" in text for text in batches) == 1 for n in range(300))
     assert last.count("Title ") == len(batches)
-    assert chosen == ["d/0"]
+    assert chosen == Picks(refs=("d/0",), parts=len(batches))
 
 
 def test_a_model_that_reranks_gives_one_score_a_candidate(world: World) -> None:

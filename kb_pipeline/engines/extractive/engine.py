@@ -24,6 +24,7 @@ from kb_pipeline.records import (
     Item,
     Material,
     Pair,
+    Picks,
     Plan,
     Question,
     Rewrite,
@@ -101,9 +102,9 @@ class Extractive:
         """The best two or three sentences, verbatim; none where the best is under ``answer_threshold``."""
         return asking.answer(question, evidence, self._threshold, embedder)
 
-    def select_pages(self, question: str, cards: Sequence[Card]) -> list[str]:
-        """What has most of the question's words in its title, headings and keys."""
-        return asking.select_pages(question, cards)
+    def select_pages(self, question: str, cards: Sequence[Card]) -> Picks:
+        """What has most of the question's words in its title, headings and keys, of all cards at once."""
+        return Picks(refs=tuple(asking.select_pages(question, cards)))
 
     def write_page(self, materials: Sequence[Material]) -> Iterator[Written]:
         """Each page from its items' own statements, in order."""

@@ -13,7 +13,7 @@ from kb_pipeline.engines.openai.failing import words_of
 from kb_pipeline.engines.openai.replies import AnswerReply, PlanReply, ScoresReply, SelectReply
 from kb_pipeline.errors import ModelError
 from kb_pipeline.prompts import render
-from kb_pipeline.records import Ask, Briefing, Card, Claim, Evidence, Plan, ToolCall
+from kb_pipeline.records import Ask, Briefing, Card, Claim, Evidence, Picks, Plan, ToolCall
 from kb_pipeline.rules.catalogue import Kind, telling
 from kb_pipeline.world import ChatClient
 
@@ -81,8 +81,8 @@ def rerank(question: str, evidence: Sequence[Evidence], client: ChatClient) -> l
     return [min(max(float(score), 0.0), 10.0) for score in reply.scores]
 
 
-def select_pages(question: str, cards: Sequence[Card], client: ChatClient) -> list[str]:
-    """The refs that the model picks, batch by batch, then among the picks of all batches.
+def select_pages(question: str, cards: Sequence[Card], client: ChatClient) -> Picks:
+    """What the model picks, batch by batch, then among the picks of all batches.
 
     Raises ``ModelError`` where the endpoint cannot be reached.
     """
@@ -91,7 +91,7 @@ def select_pages(question: str, cards: Sequence[Card], client: ChatClient) -> li
     batches = list(_batches(cards, lines))
     picked = [card for batch in batches for card in _picked(question, batch, lines, client)]
     final = _picked(question, picked, lines, client) if len(batches) > 1 and picked else picked
-    return [card.ref for card in final or picked]
+    return Picks(refs=tuple(card.ref for card in final or picked), parts=len(batches))
 
 
 def _picked(question: str, cards: Sequence[Card], lines: Mapping[str, str], client: ChatClient) -> list[Card]:

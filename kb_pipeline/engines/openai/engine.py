@@ -24,6 +24,7 @@ from kb_pipeline.records import (
     Item,
     Material,
     Pair,
+    Picks,
     Plan,
     Question,
     Rewrite,
@@ -94,7 +95,7 @@ class OpenAi:
         """The model's sentences, all in one question."""
         return answering.answer(question, evidence, self._client)
 
-    def select_pages(self, question: str, cards: Sequence[Card]) -> list[str]:
+    def select_pages(self, question: str, cards: Sequence[Card]) -> Picks:
         """What the model picks from the catalogue, a question a batch."""
         return answering.select_pages(question, cards, self._client)
 
