@@ -99,7 +99,7 @@ def check(
     from kb_pipeline.faces.rendering import reports
 
     found = opened(root).check(stage)
-    print_json([f.model_dump(mode="json") for f in found]) if as_json else reports.findings(found)
+    print_json(found) if as_json else reports.findings(found)
     if any(f.blocking and not f.ok for f in found):
         raise typer.Exit(1)
 
@@ -123,7 +123,7 @@ def evaluation(
         raise KbError("is no .svg file.", where=str(plot), cure="Name one: kb eval --plot trend.svg", code="usage")
     if plot:
         reports.trend_plot(found, plot)
-    print_json([r.model_dump(mode="json") for r in found]) if as_json else reports.evaluations(found)
+    print_json(found) if as_json else reports.evaluations(found)
 
 
 @app.command()
@@ -143,7 +143,7 @@ def prompts(root: Root = None, as_json: Json = False) -> None:
     from kb_pipeline.faces.rendering import reports
 
     found = opened(root).prompts()
-    print_json([row.model_dump(mode="json") for row in found]) if as_json else reports.prompts(found)
+    print_json(found) if as_json else reports.prompts(found)
 
 
 @app.command()
@@ -159,7 +159,7 @@ def cost(
     from kb_pipeline.faces.rendering import reports
 
     found = opened(root).costs(by)
-    print_json([row.model_dump(mode="json") for row in found]) if as_json else reports.costs(found)
+    print_json(found) if as_json else reports.costs(found)
 
 
 @app.command()

@@ -48,7 +48,7 @@ def review(
     else:
         waiting = [r for r in base.reviews() if kind in {None, r.kind} and name in {None, r.name}]
         if as_json:
-            print_json([r.model_dump(mode="json") for r in waiting])
+            print_json(waiting)
         elif listed or name or not sys.stdin.isatty():
             shown.reviews(waiting)
         else:
@@ -100,7 +100,7 @@ def conflicts(root: Root = None, as_json: Json = False) -> None:
     from kb_pipeline.faces.rendering import curating as shown
 
     found = opened(root).conflicts()
-    print_json([c.model_dump(mode="json") for c in found]) if as_json else shown.conflicts(found)
+    print_json(found) if as_json else shown.conflicts(found)
 
 
 @app.command()

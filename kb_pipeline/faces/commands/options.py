@@ -2,10 +2,12 @@
 
 import getpass
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from pydantic_core import to_jsonable_python
 
 from kb_pipeline.records import Record
 
@@ -49,7 +51,6 @@ def asking(root: Path | None) -> Any:
     return Visitor(opened(root), Principal(name=name, role="admin"), "cli", "person")
 
 
-def print_json(value: Record | list[Any] | dict[str, Any]) -> None:
-    """A record, or what is JSON already."""
-    plain = value.model_dump(mode="json") if isinstance(value, Record) else value
-    typer.echo(json.dumps(plain, ensure_ascii=False, indent=2))
+def print_json(value: Record | Sequence[Any] | Mapping[str, Any]) -> None:
+    """A record, or what holds records and what JSON has."""
+    typer.echo(json.dumps(to_jsonable_python(value), ensure_ascii=False, indent=2))

@@ -23,7 +23,7 @@ def history(
     from kb_pipeline.faces.rendering import remembering
 
     found = opened(root).history(item)
-    print_json([event.model_dump(mode="json") for event in found]) if as_json else remembering.story(found)
+    print_json(found) if as_json else remembering.story(found)
 
 
 @app.command()
