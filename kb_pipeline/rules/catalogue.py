@@ -8,7 +8,6 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from heapq import nsmallest
 from typing import Literal
 
 from kb_pipeline.records import Card
@@ -33,7 +32,7 @@ def telling(keys: Sequence[str], held: Mapping[str, int], most: Mapping[Kind, in
     by_kind: dict[Kind, list[str]] = {kind: [] for kind in most}
     for key in keys:
         by_kind.setdefault(kind_of(key), []).append(key)
-    return [key for kind, n in most.items() for key in nsmallest(n, by_kind[kind], key=lambda key: held.get(key, 0))]
+    return [key for kind, n in most.items() for key in sorted(by_kind[kind], key=lambda key: held.get(key, 0))[:n]]
 
 
 def ranked(question: str, cards: Sequence[Card]) -> list[str]:
