@@ -9,7 +9,8 @@ since only the engine is compared there; after a change both embed for real. ``-
 earlier knowledge base (its ``kb/cache/vectors``) instead of embedding anew.
 
 Seconds are of the whole process, imports included; CPU seconds tell more on a busy machine. The peak is the largest
-resident set of the process itself. At the end: what remains of the deleted files anywhere, a search from a cold shell,
+resident set of the process itself. ext4 makes files several times slower for five minutes after many were removed, so
+let the disk rest before a run. At the end: what remains of the deleted files anywhere, a search from a cold shell,
 and the sample that the project ships.
 """
 
