@@ -11,10 +11,9 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from time import monotonic
-from types import TracebackType
-from typing import Final, Self, TypeVar
+from typing import Final, TypeVar
 
-from kb_pipeline.services.processes import Child
+from kb_pipeline.services.processes import Child, HasChildren
 from kb_pipeline.services.working import LENGTH
 from kb_pipeline.world import outcomes
 
@@ -36,7 +35,7 @@ def processors() -> int:
     return min(usable, _MOST)
 
 
-class WorkerPool:
+class WorkerPool(HasChildren):
     """``world.Pool`` over at most ``workers`` processes of ``working.py``; under two, all is done in this one.
 
     None is started before ``patience`` seconds of work were done here, and none for a call of one part: a small build
@@ -141,12 +140,3 @@ class WorkerPool:
     def _end(self) -> None:
         while self._children:
             self._children.pop().end()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.close()
-
-    def __del__(self) -> None:
-        self.close()

@@ -7,8 +7,10 @@ again: Dagster's command line, or somebody's script.
 import os
 import subprocess
 import sys
+from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import IO, BinaryIO, Final
+from types import TracebackType
+from typing import IO, BinaryIO, Final, Self
 
 import kb_pipeline
 
@@ -57,6 +59,23 @@ class Child:
                 pipe.close()
             except OSError:
                 continue
+
+
+class HasChildren(ABC):
+    """What keeps processes of ours, and leaves none behind: they end with a ``with``, and when nobody holds it."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """End the worker processes; none is left when this returns."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        self.close()
 
 
 def private_stdout() -> BinaryIO:

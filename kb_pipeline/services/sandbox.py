@@ -9,14 +9,13 @@ import signal
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final
 
 from kb_pipeline.convert import convert, is_risky
 from kb_pipeline.errors import ConversionError
 from kb_pipeline.records import Converted, RawDoc
 from kb_pipeline.services.conversion import ANSWER, REQUEST
-from kb_pipeline.services.processes import Child
+from kb_pipeline.services.processes import Child, HasChildren
 
 # A worker is replaced after so many documents, or once its memory reached half its limit: parsers leak.
 _DOCUMENTS_A_WORKER: Final = 200
@@ -26,7 +25,7 @@ _AHEAD_BYTES: Final = 64 * 1024 * 1024
 _EXCLUDE: Final = "or exclude it in sources.yaml."
 
 
-class SandboxConverter:
+class SandboxConverter(HasChildren):
     """``world.Converter`` over ``convert.convert``.
 
     ``memory_mb`` and ``seconds`` (wall clock, a document) bound a worker; at most ``workers`` work at a time. None is
@@ -57,15 +56,6 @@ class SandboxConverter:
         """End the worker processes; none is left when this returns."""
         while self._idle:
             self._idle.pop().end()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.close()
-
-    def __del__(self) -> None:
-        self.close()
 
     def _take(self) -> "_Worker":
         return self._idle.pop() if self._idle else _Worker(self._limits)
