@@ -354,6 +354,10 @@ class Inputs(Protocol):
     def records(self, stage: str, key: str) -> tuple[Record, ...]:
         """The records under one key (of ``normalized`` the Meta alone); empty where there are none."""
 
+    def encoded(self, stage: str, key: str) -> bytes:
+        """The bytes of the file that holds the records under one key, for a worker to decode; empty where there are
+        none."""
+
     def broken(self, stage: str, key: str) -> bool:
         """Whether a person's edit left the file under ``key`` unreadable; it has been reported then."""
 

@@ -48,6 +48,12 @@ class Upstream:
             return ()
         return (RawEntry(**entry.info),) if stage == "raw" else self._run.kb.read(self._views.get(stage, stage), entry)
 
+    def encoded(self, stage: str, key: str) -> bytes:
+        """The bytes of the file that holds the records under one key, for a worker to decode; empty where there are
+        none. Raises ``StoreError`` where it is gone."""
+        entry = self._entry(stage, key)
+        return self._run.kb.encoded(self._views.get(stage, stage), entry) if entry else b""
+
     def broken(self, stage: str, key: str) -> bool:
         """Whether a person's edit left the file under ``key`` so that it cannot stand, or removed it since it was
         published."""

@@ -62,6 +62,7 @@ class Codec:
     ``content(records, encoded)`` hashes the declared content fields: what the next stage's work depends on.
     ``editable`` says that people edit these files, so that foreign bytes are kept, not overwritten; ``versioned`` that
     a replaced text is kept under its hash, ``shared`` that the one file of a key is large and read by several stages.
+    ``file_of(paths)`` is the one of a key's sorted paths that ``decode`` reads the records from.
     ``facts(records)`` is what the manifest notes of them.
     ``overlaid(edited file, records)`` gives records with what a person changed in that file, and whether that is
     anything; it raises ``StoreError`` that names file, field and cure where the edit cannot stand.
@@ -76,6 +77,7 @@ class Codec:
     editable: bool = False
     versioned: bool = False
     shared: bool = False
+    file_of: Callable[[Sequence[str]], str] = lambda paths: paths[0]
     facts: Callable[[Sequence[Record]], Mapping[str, Any]] = lambda _: {}
     overlaid: Callable[[Found, Sequence[Record]], tuple[Sequence[Record], bool]] = lambda _, r: (r, False)
     turn: Callable[[bytes | None, Sequence[Record], Sequence[Record]], Turn] | None = None
@@ -150,8 +152,12 @@ def _encode_document(key: str, records: Sequence[Record]) -> dict[str, bytes]:
     }
 
 
+def _meta_of(paths: Sequence[str]) -> str:
+    return next(path for path in paths if path.endswith(".meta.json"))
+
+
 def _decode_meta(paths: Sequence[str], read: Read) -> tuple[Record, ...]:
-    path = next(p for p in paths if p.endswith(".meta.json"))
+    path = _meta_of(paths)
     return (parse(Meta, f"kb/{path}", read(path)),)
 
 
@@ -257,7 +263,7 @@ def _overlaid_wiki(found: Found, records: Sequence[Record]) -> tuple[Sequence[Re
 _PAGES: Mapping[str, type[Record]] = {"outlines": Outline, "plan": Page}
 CODECS: Mapping[str, Codec] = {
     "normalized": Codec(_encode_document, _decode_document, _document_content, versioned=True),
-    "meta": Codec(_encode_document, _decode_meta, _document_content),
+    "meta": Codec(_encode_document, _decode_meta, _document_content, file_of=_meta_of),
     "chunks": _lines_in("chunks", Chunk, _chunk_content),
     "atomic_items": _lines_in("atomic_items", Extraction),
     "dedup": _lines_in("dedup", _DEDUP, shared=True),

@@ -99,6 +99,10 @@ class Kb:
         held = self._parsed.get(paths[0])
         return self._parsed.put(paths[0], codec.decode(paths, self.bytes_of)) if held is None else held
 
+    def encoded(self, stage: str, entry: Entry) -> bytes:
+        """The bytes that ``read`` decodes. Raises ``StoreError`` where they are gone."""
+        return self.bytes_of(CODECS[stage].file_of(sorted(entry.outputs)))
+
     def bytes_of(self, path: str) -> bytes:
         """The bytes of a path below ``kb/``. Raises ``StoreError`` where it is gone."""
         data = self.written.get(path) or read_bytes(f"{self.folder}/{path}")

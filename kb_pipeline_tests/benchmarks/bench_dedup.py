@@ -27,6 +27,7 @@ from kb_pipeline.rules.pairs import all_pairs
 from kb_pipeline.services.embedder import open_embedder
 from kb_pipeline.settings import Options, Settings
 from kb_pipeline.stages import dedup
+from kb_pipeline.store.codecs import json_lines
 from kb_pipeline.world import Changes, Output, Vectors, World
 from kb_pipeline_tests import labelled_pairs
 from kb_pipeline_tests.benchmarks.scifact import abstracts
@@ -81,6 +82,9 @@ class Memory:
 class Inputs(Memory):
     def records(self, stage: str, key: str) -> tuple[Record, ...]:
         return self.documents.get(key, ()) if stage == "atomic_items" else (meta(key),)
+
+    def encoded(self, stage: str, key: str) -> bytes:
+        return json_lines(self.records(stage, key))
 
 
 class Previous(Memory):

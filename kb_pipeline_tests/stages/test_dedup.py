@@ -29,6 +29,7 @@ from kb_pipeline.rules.ids import digest, draft_hash, item_id
 from kb_pipeline.services.embedder import open_embedder
 from kb_pipeline.settings import Options, Settings
 from kb_pipeline.stages import dedup
+from kb_pipeline.store.codecs import json_lines
 from kb_pipeline.world import Changes, Output, World
 from kb_pipeline_tests.fakes import FixedClock
 
@@ -45,6 +46,9 @@ class Memory:
 
     def keys(self, stage: str) -> list[str]:
         return sorted(self.sources)
+
+    def encoded(self, stage: str, key: str) -> bytes:
+        return json_lines(self.records(stage, key))
 
     def broken(self, stage: str, key: str) -> bool:
         return False

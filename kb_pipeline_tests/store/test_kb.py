@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from kb_pipeline.errors import StoreError
-from kb_pipeline.records import Document, Item, Meta
+from kb_pipeline.records import Document, Extraction, Item, Meta
+from kb_pipeline.rules.encoded import lines
 from kb_pipeline.store.commits import Committed, Group
 from kb_pipeline.store.files import file_hash
 from kb_pipeline.store.kb import Kb
@@ -34,6 +35,20 @@ def test_commit_writes_records_and_their_manifest(kb: Kb) -> None:
     (read,) = kb.read("tags", entry)
     assert isinstance(read, Item)
     assert read.statement == "A fact."
+
+
+def test_what_is_read_can_be_decoded_from_the_bytes_of_one_file(kb: Kb) -> None:
+    """A worker that gets the bytes of a key makes the same records of them, also where the key has two files."""
+    said = {"title": "T", "uri": "u", "license": "", "language": "en", "raw_sha256": "r", "fetched_at": "f"}
+    meta = Meta(
+        doc_id="s/a.md", source_id="s", source_type="doc", text_sha256="t", converter="c", converter_version="1", **said
+    )
+    document = Group(key="s/a.md", records=(Document(meta=meta, text="A fact."),))
+    extraction = Group(key="s/a.md", records=(Extraction(chunk_hash="1"), Extraction(chunk_hash="2")))
+    normalized = kb.commit("normalized", "s", kb.manifest("normalized", "s"), [document]).manifest["s/a.md"]
+    extracted = kb.commit("atomic_items", "s", kb.manifest("atomic_items", "s"), [extraction]).manifest["s/a.md"]
+    assert Meta.model_validate_json(kb.encoded("meta", normalized)) == meta
+    assert lines(Extraction, kb.encoded("atomic_items", extracted)) == kb.read("atomic_items", extracted)
 
 
 def test_equal_bytes_are_not_written(kb: Kb) -> None:
