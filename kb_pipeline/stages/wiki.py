@@ -194,18 +194,18 @@ class _Index:
 
 def _shown(briefs: Sequence[PageBrief]) -> dict[str, _Index]:
     """The indexes of the catalogue by key; what each is made from tells whether it must be rendered again."""
-    lines = {page.id: page.model_dump_json() for page in briefs}
-    tagged = (repr((page.title, page.path, page.tags)) for page in briefs if page.tags)
-    found = {
-        MASTER: _Index(MASTER, ids.digest(*lines.values()), partial(master_index, briefs)),
-        TOPICS: _Index(TOPICS, ids.digest(*tagged), partial(topic_index, briefs)),
-    }
+    found: dict[str, _Index] = {}
     for category, pages in by_category(briefs):
-        folder, made_from = category_folder(category), ids.digest(*(lines[page.id] for page in pages))
+        folder, made_from = category_folder(category), ids.digest(*(page.model_dump_json() for page in pages))
         found[f"{_BY_CATEGORY}{folder}"] = _Index(
             f"{folder}/{INDEX}", made_from, partial(category_index, category, pages)
         )
-    return found
+    of_all = ids.digest(*(index.made_from for index in found.values()))
+    tagged = repr([(page.title, page.path, page.tags) for page in briefs if page.tags])
+    return found | {
+        MASTER: _Index(MASTER, of_all, partial(master_index, briefs)),
+        TOPICS: _Index(TOPICS, ids.digest(tagged), partial(topic_index, briefs)),
+    }
 
 
 def _indexes(shown: Mapping[str, _Index]) -> dict[str, tuple[Record, ...]]:

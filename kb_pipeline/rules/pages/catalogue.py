@@ -7,7 +7,7 @@ from functools import cache
 from itertools import chain
 
 from kb_pipeline.records import UNCLASSIFIED, Item, Page, PageBrief, Written
-from kb_pipeline.rules.catalogue import kind_of, telling
+from kb_pipeline.rules.catalogue import kind_of
 from kb_pipeline.rules.numbers import SYMBOLS
 from kb_pipeline.rules.pages.markdown import address, label
 from kb_pipeline.rules.pages.rendering import cited, summary_of, tags_of
@@ -113,16 +113,17 @@ def _entry(title: str, path: str) -> str:
 
 
 def _line(page: PageBrief, path: str, held: Mapping[str, int]) -> str:
-    own = [key for key in page.keys if "`" not in key]
-    words = telling(own, held, {"word": _SHOWN_WORDS})
-    shown = ", ".join(f"`{key}`" for key in (*(key for key in own if kind_of(key) != "word"), *words))
-    keys = f" | keys: {shown}" if shown else ""
+    """A page of an index: its names and figures, and of its words those that are ``held`` by the fewest pages there."""
+    words = sorted([key for key in page.keys if key in held], key=held.__getitem__)[:_SHOWN_WORDS]
+    shown = "`, `".join([key for key in page.keys if key not in held and "`" not in key] + words)
+    keys = f" | keys: `{shown}`" if shown else ""
     return f"- [{label(page.title)}]({address(path)}): {label(page.summary)}{keys}\n"
 
 
-def _held(briefs: Sequence[PageBrief]) -> Counter[str]:
-    """How many pages have each of their keys."""
-    return Counter(chain.from_iterable(page.keys for page in briefs))
+def _held(briefs: Sequence[PageBrief]) -> dict[str, int]:
+    """How many pages have each of the everyday words among their keys."""
+    counted = Counter(chain.from_iterable(page.keys for page in briefs))
+    return {key: n for key, n in counted.items() if kind_of(key) == "word"}
 
 
 def by_category(briefs: Iterable[PageBrief]) -> list[tuple[str, list[PageBrief]]]:
