@@ -6,17 +6,20 @@ import json
 import os
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from io import FileIO
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from kb_pipeline.errors import Busy, StoreError
 
+T = TypeVar("T")
 TEMPORARY = ".tmp-kb-"
 _NUMBERS = count()  # of temporary files; taking the next one is atomic
+_PART = 256  # files that a thread writes or places in a row
 _BATCH = 64  # above this many files one sync of the file system is cheaper than an fsync a file
 
 
@@ -74,13 +77,15 @@ def write_all(
     take; raises ``StoreError`` (disk full, read-only) before any rename where it can. ``place`` gives a written file
     its name.
     """
-    staged: list[tuple[str, str]] = []
+    staged: dict[str, str] = {}  # the name that each temporary file is to have
     try:
         stats = _stage(str(root), files, staged, durable)
-        while staged:
-            temporary, path = staged[-1]
-            place(temporary, path)
-            staged.pop()
+
+        def placed(temporary: str) -> None:
+            place(temporary, staged[temporary])
+            del staged[temporary]
+
+        _side_by_side(placed, list(staged))
         if durable:
             _sync({_folder(f"{root}/{path}") for path in files})
         return stats
@@ -91,28 +96,37 @@ def write_all(
             cure="Free space or check permissions; the last good state is untouched.",
         ) from error
     finally:
-        for temporary, _ in staged:
+        for temporary in staged:
             with suppress(OSError):
                 Path(temporary).unlink()
 
 
-def _stage(root: str, files: Mapping[str, bytes], staged: list[tuple[str, str]], durable: bool) -> dict[str, Stat]:
+def _stage(root: str, files: Mapping[str, bytes], staged: dict[str, str], durable: bool) -> dict[str, Stat]:
     """Write the files under temporary names beside their own. Their names stay strings: a ``Path`` costs as much as
     writing the file."""
-    made: set[str] = set()
-    stats: dict[str, Stat] = {}
-    for name, data in files.items():
+    for folder in {_folder(f"{root}/{name}") for name in files}:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+
+    def written(name: str) -> Stat:
         path = f"{root}/{name}"
-        folder = _folder(path)
-        if folder not in made:
-            Path(folder).mkdir(parents=True, exist_ok=True)
-            made.add(folder)
-        temporary = f"{folder}/{TEMPORARY}{os.getpid()}-{next(_NUMBERS)}"
-        staged.append((temporary, path))
-        stats[name] = _written(temporary, data)
+        temporary = f"{_folder(path)}/{TEMPORARY}{os.getpid()}-{next(_NUMBERS)}"
+        staged[temporary] = path
+        return _written(temporary, files[name])
+
+    stats = dict(zip(files, _side_by_side(written, list(files)), strict=True))
     if durable:
-        _sync([temporary for temporary, _ in staged])
+        _sync(list(staged))
     return stats
+
+
+def _side_by_side(do: Callable[[str], T], names: Sequence[str]) -> list[T]:
+    """``do`` each name; many of them two at a time, since the system's part of it needs no interpreter. The first that
+    raises ends it, and none is under way by then."""
+    if len(names) <= _PART:
+        return [do(name) for name in names]
+    parts = (names[start : start + _PART] for start in range(0, len(names), _PART))
+    with ThreadPoolExecutor(2, "kb-files") as threads:
+        return list(chain.from_iterable(threads.map(lambda part: [do(name) for name in part], parts)))
 
 
 def _written(path: str, data: bytes) -> Stat:

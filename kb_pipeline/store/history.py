@@ -6,9 +6,11 @@ history after it: of a killed one, the next commit tells what was done, once, an
 """
 
 import json
+import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 
 from kb_pipeline.errors import StoreError
@@ -18,6 +20,7 @@ from kb_pipeline.store.codecs import json_lines, parse
 from kb_pipeline.store.files import FileState, file_hash, file_state, read_bytes, replace, write_all
 
 FOLDER = "history"
+_Shard = dict[str, list[bytes]]  # lines by item
 NOWHERE = "items/.gone"  # where no file is: what happened to an item without one has happened
 
 
@@ -43,15 +46,12 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class _Noted:
-    """An event that has happened once the file at ``path`` has the hash ``wanted`` (None: once there is none)."""
+    """A line on ``item`` that counts once the file at ``path`` has the hash ``wanted`` (None: once there is none)."""
 
     path: str
     wanted: str | None
-    event: Event
-
-    @property
-    def line(self) -> str:
-        return json.dumps([self.path, self.wanted, self.event.model_dump_json(exclude_defaults=True)])
+    item: str
+    line: bytes
 
 
 class History:
@@ -64,12 +64,14 @@ class History:
 
     def of(self, item: str) -> list[Event]:
         """The events of one item, oldest first."""
-        return self._shard(_name(item)).get(item, [])
+        name = _name(item)
+        return self._events(name, self._shard(name).get(item, ()))
 
     def all(self) -> Iterator[tuple[str, list[Event]]]:
         """Every item that has a history, with its events, oldest first."""
         for path in sorted((self._folder / FOLDER).glob("*.jsonl")):
-            yield from self._shard(path.stem).items()
+            for item, lines in self._shard(path.stem).items():
+                yield item, self._events(path.stem, lines)
 
     def note(self, steps: Sequence[Step], telling: Telling) -> None:
         """Note what the commit that follows is about to do, on disk before this returns."""
@@ -83,10 +85,12 @@ class History:
                 continue
             cause = telling.causes.get(item.id, NO_CAUSE)
             made = events(step.turn, past.get(item.id, []), cause, _at(step.turn, telling.at), telling.run)
-            hash_ = file_hash(step.bytes_) if step.bytes_ is not None else None
-            noted += [_Noted(step.path, hash_, event) for event in made]
+            if made:
+                hash_ = file_hash(step.bytes_) if step.bytes_ is not None else None
+                noted += [_Noted(step.path, hash_, item.id, line) for line in _lines(made)]
         if noted:
-            replace(self._note, "".join(f"{each.line}\n" for each in noted).encode())
+            told = (json.dumps([each.path, each.wanted, each.line.decode()]) for each in noted)
+            replace(self._note, "".join(f"{line}\n" for line in told).encode())
             self._noted = file_state(self._note), noted
 
     def settle(self, written: Container[str] = ()) -> None:
@@ -96,7 +100,7 @@ class History:
         if state is None:
             return
         noted = self._noted[1] if self._noted[0] == state else _parsed(read_bytes(self._note) or b"")
-        self._add(each.event for each in noted if each.path in written or self._is_done(each))
+        self._add(each for each in noted if each.path in written or self._is_done(each))
         self._note.unlink(missing_ok=True)
         self._noted = None, []
 
@@ -106,24 +110,26 @@ class History:
 
     def rewrite(self, told: Mapping[str, Sequence[Event]]) -> int:
         """Replace the events of the items in ``told``, for what must be forgotten; the number of files written."""
-        shards: dict[str, dict[str, list[Event]]] = {}
+        shards: dict[str, _Shard] = {}
         for item, kept in told.items():
             shard = shards.setdefault(_name(item), self._shard(_name(item)))
             shard.pop(item, None)
             if kept:
-                shard[item] = list(kept)
+                shard[item] = _lines(kept)
         return self._save(shards)
 
     def _past(self, turns: Iterable[Turn]) -> dict[str, list[Event]]:
+        wanted = sorted({item.id for turn in turns if (item := turn.now or turn.before)}, key=_name)
         found: dict[str, list[Event]] = {}
-        for name in sorted({_name(item.id) for turn in turns if (item := turn.now or turn.before)}):
-            found.update(self._shard(name))
+        for name, items in groupby(wanted, key=_name):
+            shard = self._shard(name)
+            found.update((item, self._events(name, shard[item])) for item in items if item in shard)
         return found
 
-    def _add(self, news: Iterable[Event]) -> None:
-        shards: dict[str, dict[str, list[Event]]] = {}
-        for item, group in groupby(news, key=lambda event: event.item):
-            name, told = _name(item), list(group)
+    def _add(self, news: Iterable[_Noted]) -> None:
+        shards: dict[str, _Shard] = {}
+        for item, group in groupby(news, key=attrgetter("item")):
+            name, told = _name(item), [each.line for each in group]
             if name not in shards:
                 shards[name] = self._shard(name)
             known = shards[name].setdefault(item, [])
@@ -131,12 +137,12 @@ class History:
                 known += told
         self._save(shards)
 
-    def _save(self, shards: Mapping[str, Mapping[str, Sequence[Event]]]) -> int:
+    def _save(self, shards: Mapping[str, _Shard]) -> int:
         files: dict[str, bytes] = {}
         empty: list[Path] = []
         for name, items in shards.items():
             path = self._path(name)
-            data = json_lines([event for item in sorted(items) for event in items[item]])
+            data = b"".join(line + b"\n" for item in sorted(items) for line in items[item])
             if not data:
                 empty.append(path)
             elif read_bytes(path) != data:
@@ -147,17 +153,32 @@ class History:
             path.unlink(missing_ok=True)
         return len(files)
 
-    def _shard(self, name: str) -> dict[str, list[Event]]:
-        """The events of one file by item. Raises ``StoreError`` that names the file of a broken line."""
+    def _shard(self, name: str) -> _Shard:
+        """The lines of one file by item. Raises ``StoreError`` that names the file of a line without one."""
         path = self._path(name)
-        found: dict[str, list[Event]] = {}
+        found: _Shard = {}
         for line in (read_bytes(path) or b"").splitlines():
-            event = parse(Event, f"kb/{FOLDER}/{path.name}", line)
-            found.setdefault(event.item, []).append(event)
+            match = _ITEM.match(line)
+            item = match[1].decode() if match else self._event(name, line).item
+            found.setdefault(item, []).append(line)
         return found
+
+    def _events(self, name: str, lines: Iterable[bytes]) -> list[Event]:
+        return [self._event(name, line) for line in lines]
+
+    def _event(self, name: str, line: bytes) -> Event:
+        """Raises ``StoreError`` that names the file of a broken line."""
+        return parse(Event, f"kb/{FOLDER}/{name}.jsonl", line)
 
     def _path(self, name: str) -> Path:
         return self._folder / FOLDER / f"{name}.jsonl"
+
+
+_ITEM = re.compile(rb'\{"schema_version":\d+,"item":"(kb_[0-9a-f]+)"')  # as we write it; other lines are read whole
+
+
+def _lines(told: Sequence[Event]) -> list[bytes]:
+    return json_lines(told).splitlines()
 
 
 def _name(item: str) -> str:
@@ -176,6 +197,7 @@ def _parsed(note: bytes) -> Iterator[_Noted]:
     for line in note.splitlines():
         try:
             path, wanted, told = json.loads(line)
-            yield _Noted(path, wanted, parse(Event, str(path), told.encode()))
+            event = parse(Event, str(path), told.encode())
+            yield _Noted(path, wanted, event.item, told.encode())
         except (ValueError, StoreError):
             continue

@@ -46,6 +46,22 @@ def test_many_files_are_written_in_one_batch(tmp_path: Path) -> None:
     assert stats == {path: (status.st_size, status.st_mtime_ns) for path, status in found.items()}
 
 
+def test_a_large_batch_that_fails_leaves_nothing_unfinished(tmp_path: Path) -> None:
+    """Whichever of many files cannot be named, no temporary one is left, and each name has all its bytes or none."""
+    files = {f"{n % 7}/f{n}": str(n).encode() for n in range(2_000)}
+
+    def place(temporary: str, path: str) -> None:
+        if path.endswith("/f1500"):
+            raise OSError(28, "No space left on device", path)
+        Path(temporary).replace(path)
+
+    with pytest.raises(StoreError, match="No space"):
+        write_all(tmp_path, files, place=place)
+    found = {path.relative_to(tmp_path).as_posix(): path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    assert found.items() <= files.items()
+    assert "2/f1500" not in found
+
+
 def test_remove_takes_emptied_folders_along(tmp_path: Path) -> None:
     """Removing the last file of a folder removes the folder, never the root."""
     replace(tmp_path / "a" / "b" / "c", b"x")
