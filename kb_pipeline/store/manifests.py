@@ -49,15 +49,25 @@ class Entry(Record):
         return ids.digest(self.content, *(f"{path} {found}" for path, found in sorted(self.edited.items())))
 
 
+_UNWRITTEN: Mapping[str, bytes] = {}
+
+
 class Manifest:
     """The entries of one stage (and source), in the order of their keys. Never changes, so it may be shared.
 
     ``state`` is that of the file which holds just these entries, None where none is known to.
     """
 
-    def __init__(self, path: Path, entries: Iterable[Entry] = (), state: FileState | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        entries: Iterable[Entry] = (),
+        state: FileState | None = None,
+        lines: Mapping[str, bytes] = _UNWRITTEN,
+    ) -> None:
         self.path, self.state = path, state
         self._entries = {e.key: e for e in sorted(entries, key=attrgetter("key"))}
+        self._lines = lines  # of entries that are as they were read, by key
 
     @property
     def source(self) -> str:
@@ -68,13 +78,14 @@ class Manifest:
     def load(cls, path: Path) -> "Manifest":
         """Read ``path``; empty where there is none. Raises ``StoreError`` that names the line that is broken."""
         state = file_state(path)
-        lines = (read_bytes(path) or b"").splitlines()
+        lines = list(filter(None, (read_bytes(path) or b"").splitlines()))
         try:
-            return cls(path, (Entry.model_validate_json(line) for line in lines if line), state)
+            entries = [Entry.model_validate_json(line) for line in lines]
         except ValidationError as error:
             raise StoreError(
                 f"is not a manifest: {error.errors()[0]['msg']}.", where=str(path), code="manifest"
             ) from error
+        return cls(path, entries, state, {entry.key: line for entry, line in zip(entries, lines, strict=True)})
 
     def __getitem__(self, key: str) -> Entry:
         return self._entries[key]
@@ -110,7 +121,10 @@ class Manifest:
         for key in deletes:
             merged.pop(key, None)
         merged.update({e.key: e for e in upserts})
-        return self if merged == self._entries else Manifest(self.path, merged.values())
+        if merged == self._entries:
+            return self
+        lines = {key: line for key, line in self._lines.items() if merged.get(key) is self._entries[key]}
+        return Manifest(self.path, merged.values(), lines=lines)
 
     @cached_property
     def versions(self) -> Mapping[str, str]:
@@ -129,8 +143,10 @@ class Manifest:
         """Write the file where its bytes differ."""
         if self.state is not None and self.state == file_state(self.path):
             return
-        lines = [entry.model_dump_json(exclude_defaults=True) for entry in self]
-        data = ("\n".join(lines) + "\n").encode() if lines else b""
+        data = b"".join(b"%b\n" % self._line(entry) for entry in self)
         if read_bytes(self.path) != data:
             replace(self.path, data)
         self.state = file_state(self.path)
+
+    def _line(self, entry: Entry) -> bytes:
+        return self._lines.get(entry.key) or entry.model_dump_json(exclude_defaults=True).encode()
