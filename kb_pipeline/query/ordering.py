@@ -26,6 +26,7 @@ texts confirm, then to the newer."""
 _HALF_LIFE = 365  # days, of a row whose source has no type
 _VERBATIM_TOKENS = 3
 _FETCHED, _SPARE = 2, 10
+_OF_A_WORD = re.compile(r"\w")
 
 
 @dataclass(frozen=True)
@@ -205,17 +206,20 @@ def _exact(query: Query) -> Callable[[Row], int]:
 
     def exact(row: Row) -> int:
         text = fold(row.text).casefold() if words else ""
-        if words and all(word in text for word in words) and _phrase(*words).search(text):
+        if words and all(word in text for word in words) and _in_a_row(words, text):
             return 2
         return int(bool(query.pasted) and query.pasted <= _tokens(row.text))
 
     return exact
 
 
-@lru_cache(maxsize=16)
-def _phrase(*words: str) -> re.Pattern[str]:
-    """``words`` in a row. It costs more to make than to look whether a text holds them all, which few do."""
-    return re.compile(r"(?<!\w)" + r"\s+".join(map(re.escape, words)) + r"(?!\w)")
+def _in_a_row(words: Sequence[str], text: str) -> bool:
+    """Whether ``text`` has these words one after the other, and neither end of them within a longer one."""
+    phrase, told = " ".join(words), f" {' '.join(text.split())} "
+    at = told.find(phrase)
+    while at >= 0 and _OF_A_WORD.search(told[at - 1] + told[at + len(phrase)]):
+        at = told.find(phrase, at + 1)
+    return at >= 0
 
 
 _EXACT = {2: "holds the whole query to the letter", 1: "holds what was pasted"}

@@ -4,7 +4,9 @@
 """
 
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import chain
 
@@ -12,13 +14,13 @@ from kb_pipeline.errors import KbError
 from kb_pipeline.query import lists, ordering
 from kb_pipeline.query.lists import Ranking
 from kb_pipeline.query.ordering import Candidate, Query
-from kb_pipeline.records import Evidence, Hit, Row, Scope, SearchResult
+from kb_pipeline.records import Evidence, Explanation, Hit, Row, Scope, SearchResult
 from kb_pipeline.rules import fusion, relevance
 from kb_pipeline.rules.analyser import exact_forms
 from kb_pipeline.rules.fusion import Ranked, Scores
 from kb_pipeline.world import Snapshot, World
 
-__all__ = ["DOCUMENTS", "HITS", "Ranking", "documents", "found_by", "found_by_each", "search"]
+__all__ = ["DOCUMENTS", "HITS", "Ranking", "documents", "found_by", "ranked_by_each", "search"]
 
 HITS = Ranking(
     {"words": 0.7, "meaning": 0.7, "exact": 1.0} | {"passage words": 1.0, "passage meaning": 0.25, "passage exact": 0.5}
@@ -34,7 +36,7 @@ _EVERYWHERE = Scope()
 _TOGETHER = 16  # queries: what is held of each is as large as a column of the index
 _MOSTLY = 0.5  # share of what a query asks for that must be codes for it to have been pasted
 
-Reread = Callable[[str, Sequence[Evidence]], Sequence[float]]
+_Gathered = list[dict[str, Ranked]]
 
 
 def search(
@@ -73,16 +75,30 @@ def found_by(
     explain: bool = False,
 ) -> tuple[Hit, ...]:
     """``search`` within a snapshot that is open already."""
-    return _Search(world, snapshot, scope, k, ranking.deep(k), explain).hits([query])[0]
+    return _Search(world, snapshot, scope, k, ranking.deep(k), explain).hits(query)
 
 
-def found_by_each(
+def ranked_by_each(
     queries: Sequence[str], world: World, snapshot: Snapshot, *, scope: Scope = _EVERYWHERE, k: int = 10
-) -> Iterator[tuple[Hit, ...]]:
-    """What ``found_by`` gives for each query, in less time than one by one."""
+) -> Iterator[list[str]]:
+    """The ids of what ``found_by`` gives for each query, in less time than one by one."""
     asked = _Search(world, snapshot, scope, k, HITS.deep(k))
-    for start in range(0, len(queries), _TOGETHER):
-        yield from asked.hits(queries[start : start + _TOGETHER])
+    parts = [queries[start : start + _TOGETHER] for start in range(0, len(queries), _TOGETHER)]
+    for part, gathered in zip(parts, _one_ahead(asked.gathered, parts), strict=True):
+        for found in asked.found(part, gathered):
+            yield [candidate.row.id for candidate in found.made]
+
+
+def _one_ahead(gathered: Callable[[Sequence[str]], _Gathered], parts: Sequence[Sequence[str]]) -> Iterator[_Gathered]:
+    """The lists of each part: those of the next one are found, for the most part outside of Python, while the caller
+    puts these in order."""
+    coming: deque[Future[_Gathered]] = deque()
+    with ThreadPoolExecutor(1) as other:
+        for part in parts:
+            coming.append(other.submit(gathered, part))
+            if len(coming) > 1:
+                yield coming.popleft().result()
+        yield from (last.result() for last in coming)
 
 
 @dataclass(frozen=True)
@@ -96,13 +112,22 @@ class _Search:
     ranking: Ranking
     explain: bool = False
 
-    def hits(self, queries: Sequence[str]) -> list[tuple[Hit, ...]]:
-        """The hits of each query; what they share is asked of the snapshot once."""
-        gathered = lists.gather(queries, self.world, self.snapshot, self.scope, self.ranking)
+    def hits(self, query: str) -> tuple[Hit, ...]:
+        """The hits of one query."""
+        (found,) = self.found([query], self.gathered([query]))
+        ranks = fusion.ranks(found.gathered, [candidate.row.id for candidate in found.made])
+        return tuple(ordering.hit(c, ranks[c.row.id], self._told(c, found)) for c in found.made)
+
+    def gathered(self, queries: Sequence[str]) -> _Gathered:
+        """The lists of each query."""
+        return lists.gather(queries, self.world, self.snapshot, self.scope, self.ranking)
+
+    def found(self, queries: Sequence[str], gathered: Sequence[Mapping[str, Ranked]]) -> list["_Found"]:
+        """What each query finds in its lists; what they share is asked of the snapshot once."""
         given = self._given(gathered)
         best = [ordering.best(fusion.fuse(scores, self.ranking.weights), self.k, self._wanted) for scores in given]
         rows = {row.id: row for row in self.snapshot.rows(_all(best))}
-        return [tuple(self._in_order(*asked, rows)) for asked in zip(queries, gathered, given, best, strict=True)]
+        return [self._in_order(*asked, rows) for asked in zip(queries, gathered, given, best, strict=True)]
 
     def _given(self, gathered: Sequence[Mapping[str, Ranked]]) -> list[dict[str, Scores]]:
         """Of each query what each list gives to each unit."""
@@ -125,18 +150,31 @@ class _Search:
         given: Mapping[str, Scores],
         best: Mapping[str, float],
         rows: Mapping[str, Row],
-    ) -> Iterator[Hit]:
+    ) -> "_Found":
         known = _query(query, self.world, self.snapshot)
         made = ordering.merged(ordering.candidates(best, rows, known))
         made = ordering.capped(made, self.ranking.per_document)[: self._wanted]
         ordering.measure(made, known, {row: score for name in _COSINES for row, score in gathered.get(name, ())})
         made, scores, by = _reread(made, self.world, query)
         made = (ordering.capped(made, self.ranking.per_document) if scores else made)[: self.k]
-        ranks = fusion.ranks(gathered, [candidate.row.id for candidate in made])
-        for candidate in made:
-            row = candidate.row.id
-            told = ordering.explanation(candidate, given, self.ranking, scores.get(row), by) if self.explain else None
-            yield ordering.hit(candidate, ranks[row], told)
+        return _Found(gathered, given, made, scores, by)
+
+    def _told(self, candidate: Candidate, found: "_Found") -> Explanation | None:
+        if not self.explain:
+            return None
+        return ordering.explanation(candidate, found.given, self.ranking, found.scores.get(candidate.row.id), found.by)
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What one query found: the lists, what each gives to a unit, and the best in order, with the ``scores`` of those
+    that were read again, ``by`` whom."""
+
+    gathered: Mapping[str, Ranked]
+    given: Mapping[str, Scores]
+    made: Sequence[Candidate]
+    scores: Mapping[str, float]
+    by: str
 
 
 def _all(found: Iterable[Iterable[str]]) -> list[str]:

@@ -129,6 +129,8 @@ def _pieces(text: str) -> Iterator[str]:
 @lru_cache(maxsize=1 << 18)
 def _spelled(run: str) -> str:
     """The tokens of a run; most runs repeat, so each is taken apart once."""
+    if run.isascii() and run.isalpha() and (run.islower() or run.istitle()):
+        return _stem(run.lower())  # the one form of a plain word, as four of ten are
     if run.isascii():
         return " ".join(_forms(run))
     pieces = filter(None, _UNSPACED.split(run))

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import ir_measures
 from ir_measures import RR, Qrel, R, ScoredDoc, nDCG
@@ -20,14 +21,18 @@ def measures(ranks: Sequence[int | None]) -> dict[str, float]:
     """
     if not ranks:
         return {"n": 0.0}
-    qrels = [Qrel(str(n), "gold", 1) for n in range(len(ranks))]
-    run = [
-        ScoredDoc(str(n), "gold" if place == rank else f"other-{place}", float(-place))
-        for n, rank in enumerate(ranks)
-        for place in range(1, (rank or 1) + 1)
-    ]
-    values = ir_measures.calc_aggregate(list(_MEASURES.values()), qrels, run)
-    return {name: round(float(values[measure]), 4) for name, measure in _MEASURES.items()} | {"n": float(len(ranks))}
+    found = [_of_one(rank) for rank in ranks]
+    means = {name: round(sum(one[name] for one in found) / len(found), 4) for name in _MEASURES}
+    return means | {"n": float(len(ranks))}
+
+
+@lru_cache(maxsize=1 << 6)  # a question's measures follow from its rank alone, and ranks are few
+def _of_one(rank: int | None) -> Mapping[str, float]:
+    """The measures of one question."""
+    places = range(1, (rank or 1) + 1)
+    run = [ScoredDoc("q", "gold" if place == rank else f"other-{place}", float(-place)) for place in places]
+    values = ir_measures.calc_aggregate(list(_MEASURES.values()), [Qrel("q", "gold", 1)], run)
+    return {name: float(values[measure]) for name, measure in _MEASURES.items()}
 
 
 @dataclass(frozen=True)

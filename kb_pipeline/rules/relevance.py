@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from datetime import date
+from functools import lru_cache
 
 from kb_pipeline.rules.analyser import analyse, exact_forms, query_tokens
 from kb_pipeline.rules.words import FUNCTION_WORDS, words
@@ -103,6 +104,7 @@ def logistic(strength: float) -> float:
     return round(10 / (1 + math.exp(-_STEEP * (strength - _EVEN))), 3)
 
 
+@lru_cache(maxsize=1 << 12)  # rows of a build share their days
 def decay(day: str, today: str, half_life: float) -> float:
     """The factor of age: 1 today, 0.5 after ``half_life`` days; 1 where no day is known or it lies ahead."""
     try:

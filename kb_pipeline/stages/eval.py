@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import cast
 
-from kb_pipeline.query.search import found_by_each
+from kb_pipeline.query.search import ranked_by_each
 from kb_pipeline.query.trials import tried
 from kb_pipeline.records import EvalResult, Item, Question, Rank, Scope, Trial, Way
 from kb_pipeline.rules import ids
@@ -134,9 +134,9 @@ def _items(inputs: Inputs, key: str) -> tuple[Item, ...]:
 
 def _ranks(asked: Sequence[Question], generation: str, world: World) -> Iterator[Rank]:
     with world.index.snapshot(generation) as snapshot:
-        found = found_by_each([str(q.question) for q in asked], world, snapshot, scope=_ITEMS, k=DEPTH)
+        found = ranked_by_each([str(q.question) for q in asked], world, snapshot, scope=_ITEMS, k=DEPTH)
         for question, hits in zip(asked, found, strict=True):
-            places = (place for place, hit in enumerate(hits, start=1) if hit.id == question.expected_item_id)
+            places = (place for place, hit in enumerate(hits, start=1) if hit == question.expected_item_id)
             yield Rank(generation=generation, question=question.id, rank=next(places, None))
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kb_pipeline.errors import KbError, NotFound
-from kb_pipeline.query.search import HITS, documents, found_by_each, search
+from kb_pipeline.query.search import HITS, documents, ranked_by_each, search
 from kb_pipeline.records import Row, Scope
 from kb_pipeline.services.embedder import open_embedder
 from kb_pipeline.settings import Options, Settings
@@ -245,15 +245,15 @@ def test_equal_queries_give_equal_hits(make: Make) -> None:
 
 @pytest.mark.parametrize("kinds", [(), ("item",), ("chunk",)])
 def test_queries_asked_together_find_what_each_finds(make: Make, kinds: tuple[str, ...]) -> None:
-    """Many at once, of every kind and with copies among them, give the very hits of one by one, scores included."""
+    """Many at once, of every kind and with copies among them, find what one by one finds, in the same order."""
     texts = [*DECOYS, *PASTED.values()]
     items = [row(f"kb_{n}", text, doc=f"notes/{n}.md") for n, text in enumerate(texts)]
     chunks = [row(f"ck_{n}", text * 2, doc=f"notes/{n}.md", kind="chunk", end=9) for n, text in enumerate(texts)]
     world, scope = make([*items, *chunks]), Scope(kinds=kinds)
     queries = [*PASTED, "???", *texts, *PASTED]
     with world.index.snapshot() as snapshot:
-        together = list(found_by_each(queries, world, snapshot, scope=scope, k=5))
-    assert together == [search(query, world, scope=scope, k=5).hits for query in queries]
+        together = list(ranked_by_each(queries, world, snapshot, scope=scope, k=5))
+    assert together == [[hit.id for hit in search(query, world, scope=scope, k=5).hits] for query in queries]
 
 
 # --- reread, explained, bounded --------------------------------------------------------------------------------------
