@@ -216,7 +216,8 @@ class Engine(Protocol):
 
     def write_page(self, materials: Sequence[Material]) -> Iterator[Written | Exception]:
         """Each page, in order, from nothing but its items, or why there is none; whether its sentences are carried by
-        what they cite, and whether all items are stated, is checked outside."""
+        what they cite, and whether all items are stated, is checked outside. An engine that leaves this undone is not
+        asked: a page states its items in their own words then."""
 
     def plan_query(self, question: str, briefing: Briefing) -> Plan:
         """The look-ups that ``question`` needs; those that ``briefing`` does not offer are dropped outside."""

@@ -1,35 +1,36 @@
 """The plan and its items to pages: Markdown, indexes and the log. Writes nothing itself."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import cast
 
 from kb_pipeline.engines.extractive.pages import written as plainly
 from kb_pipeline.errors import RunStopped, is_passing
-from kb_pipeline.records import Item, Material, Meta, Page, PageBrief, Record, Rendering, Written
+from kb_pipeline.records import Item, Page, PageBrief, Record, Rendering
 from kb_pipeline.rules import ids
+from kb_pipeline.rules.encoded import strings
 from kb_pipeline.rules.pages.catalogue import (
     INDEX,
     LOG,
     MASTER,
     TOPICS,
-    brief_of,
     by_category,
     category_index,
     log_of,
     master_index,
     topic_index,
 )
-from kb_pipeline.rules.pages.merging import front_of, is_reviewed, is_untouched, line_hashes
-from kb_pipeline.rules.pages.rendering import Rendered, abandoned, rendered
+from kb_pipeline.rules.pages.making import Making, made, material_of
+from kb_pipeline.rules.pages.merging import front_of, is_reviewed, is_untouched
+from kb_pipeline.rules.pages.rendering import abandoned
 from kb_pipeline.rules.pages.standing import stands
-from kb_pipeline.rules.pages.stating import settled
 from kb_pipeline.rules.taxonomy import category_folder
 from kb_pipeline.world import Changes, Inputs, Output, Previous, World
 
 _CATALOGUE = "catalogue"
 _SLICE = 200  # pages written at a time
+_Made = tuple[Rendering, PageBrief] | Exception
 _BY_CATEGORY = "index/"  # begins the keys of the categories' own indexes
 
 
@@ -49,22 +50,21 @@ def run(changes: Changes, inputs: Inputs, previous: Previous, world: World) -> O
     ]
     known = {b.id: b for b in cast(tuple[PageBrief, ...], previous.records(_CATALOGUE)) if b.id in plan}
     paths = frozenset(page.path for page in plan.values())
-    made = _Pages(inputs, previous, world, known, paths)
-    for start in range(0, len(affected), _SLICE):
-        made.write(affected[start : start + _SLICE])
-    left = made.without([key for key in published if key.startswith("pg_") and key not in plan])
-    briefs = tuple(made.briefs[key] for key in sorted(made.briefs))
+    done = _Pages(inputs, previous, world, known, paths)
+    done.write(affected)
+    left = done.without([key for key in published if key.startswith("pg_") and key not in plan])
+    briefs = tuple(done.briefs[key] for key in sorted(done.briefs))
     shown = _shown(briefs)
     indexes = _indexes({k: of for k, of in shown.items() if changes.everything or published.get(k) != of.made_from})
     return Output(
-        upserts={**made.files, **indexes, **_log(made.log, previous), _CATALOGUE: briefs},
+        upserts={**done.files, **indexes, **_log(done.log, previous), _CATALOGUE: briefs},
         deletes=frozenset(left) | {key for key in published if key.startswith(_BY_CATEGORY) and key not in shown},
-        inputs={page.id: made_from[page.id] for page in affected if page.id not in made.late}
+        inputs={page.id: made_from[page.id] for page in affected if page.id not in done.late}
         | {key: shown[key].made_from for key in indexes},
-        late=frozenset(made.late),
+        late=frozenset(done.late),
         kept=len(plan) - len(affected),
-        warnings=tuple(made.warnings()),
-        details={"pages": len(plan), "written": len(made.files)},
+        warnings=tuple(done.warnings()),
+        details={"pages": len(plan), "written": len(done.files)},
     )
 
 
@@ -95,18 +95,42 @@ class _Pages:
     stopped: RunStopped | None = None
 
     def write(self, pages: Sequence[Page]) -> None:
-        """Write ``pages`` side by side. One that the engine cannot write keeps its last text, where that is true and
-        asking again may help; else its items' statements stand there. After a stop the engine is not asked any more.
+        """Make ``pages``, the next ones under way while what became of the last is kept."""
+        ahead: Iterable[tuple[Page, _Made]] = ()
+        for start in range(0, len(pages), _SLICE):
+            begun = self._begun(pages[start : start + _SLICE])
+            self._keep(ahead)
+            ahead = begun
+        self._keep(ahead)
+
+    def _begun(self, pages: Sequence[Page]) -> Iterator[tuple[Page, _Made]]:
+        worded = list(self._worded(pages))
+        makings = [self._making(page, written) for page, written in worded]
+        done = self.world.pool.map(partial(made, plainly=plainly), makings)
+        return zip((page for page, _ in worded), done, strict=True)
+
+    def _worded(self, pages: Sequence[Page]) -> Iterator[tuple[Page, str]]:
+        """The pages to make, with what the engine wrote (as JSON) where it did, asked for side by side. One that it
+        cannot write keeps its last text, where that is true and asking again may help; else its items' statements stand
+        there. After a stop the engine is not asked any more.
         """
+        if not self.world.engine.version("write_page"):
+            yield from ((page, "") for page in pages)
+            return
         found = [_items(page, self.inputs) for page in pages]
-        materials = [_material(page, items) for page, items in zip(pages, found, strict=True)]
-        written = [self.stopped] * len(pages) if self.stopped else self.world.engine.write_page(materials)
-        for page, items, material, text in zip(pages, found, materials, written, strict=True):
-            if isinstance(text, Exception):
-                if self._waits(page, items, text):
-                    continue
-                text = plainly(material)
-            self._keep(page, items, settled(text, material, plainly))
+        materials = list(map(material_of, pages, found))
+        answers = [self.stopped] * len(pages) if self.stopped else self.world.engine.write_page(materials)
+        for page, items, answer in zip(pages, found, answers, strict=True):
+            if not isinstance(answer, Exception):
+                yield page, answer.model_dump_json()
+            elif not self._waits(page, items, answer):
+                yield page, ""
+
+    def _making(self, page: Page, written: str) -> Making:
+        items = {key: data for key in _shown_on(page, self.inputs) if (data := self.inputs.encoded("tags", key))}
+        docs = set[str]().union(*(strings("doc_id", data) for data in items.values()))
+        metas = {doc: data for doc in docs if (data := self.inputs.encoded("normalized", doc))}
+        return Making(page.model_dump_json(), items, metas, written)
 
     def _waits(self, page: Page, items: Mapping[str, Item], why: Exception) -> bool:
         """Note why a page has no writer; whether its last text stands until it has."""
@@ -126,13 +150,14 @@ class _Pages:
         for why in [*self.late.values()][:1]:
             yield f"{len(self.late)} of the pages wait for their writer, whom the next build asks again: {why}"
 
-    def _keep(self, page: Page, items: Mapping[str, Item], written: Written) -> None:
-        docs = {c.doc_id for item in items.values() for c in item.sources}
-        metas = {doc: cast(Meta, found[0]) for doc in docs if (found := self.inputs.records("normalized", doc))}
-        text = rendered(Rendered(page, written, items, metas, page.conflicts))
-        self._tell(page, text)
-        self.files[page.id] = (Rendering(id=page.id, path=page.path, text=text, base=line_hashes(text)),)
-        self.briefs[page.id] = brief_of(page, written, items)
+    def _keep(self, done: Iterable[tuple[Page, _Made]]) -> None:
+        for page, result in done:
+            if isinstance(result, Exception):
+                _items(page, self.inputs)  # what cannot be read is named, with its cure
+                raise result
+            rendering, self.briefs[page.id] = result
+            self._tell(page, rendering.text)
+            self.files[page.id] = (rendering,)
 
     def _tell(self, page: Page, text: str) -> None:
         """A line of the log, where the page is new, moved or says something else."""
@@ -169,18 +194,15 @@ class _Pages:
 
 
 def _items(page: Page, inputs: Inputs) -> dict[str, Item]:
-    """The items that a page states, by id, and what replaced those of its history."""
-    found: dict[str, Item] = {}
-    for key in sorted(_stated(page)):
-        found.update((key, cast(Item, record)) for record in inputs.records("tags", key))
-    heirs = {found[key].superseded_by for key in page.replaced if key in found} - found.keys() - {None}
-    found.update((str(key), cast(Item, record)) for key in heirs for record in inputs.records("tags", str(key)))
-    return found
+    """The items that stand on a page, by id."""
+    return {key: cast(Item, record) for key in _shown_on(page, inputs) for record in inputs.records("tags", key)}
 
 
-def _material(page: Page, items: Mapping[str, Item]) -> Material:
-    parts = tuple((part.heading, tuple(items[key] for key in part.items)) for part in page.parts)
-    return Material(title=page.title, aliases=page.aliases, category=page.category, parts=parts)
+def _shown_on(page: Page, inputs: Inputs) -> list[str]:
+    """The ids of the items that a page states, and of what replaced those of its history."""
+    stated = _stated(page)
+    past = (cast(Item, record) for key in page.replaced for record in inputs.records("tags", key))
+    return [*sorted(stated), *sorted({item.superseded_by for item in past if item.superseded_by} - stated)]
 
 
 @dataclass(frozen=True)

@@ -41,9 +41,9 @@ _MODULES = {
     "judge": "judge",
     "tag": "tagging",
     "questions": "questions",
-    "write_page": "pages",
     **dict.fromkeys(("plan", "rerank", "answer", "select"), "asking"),
 }
+_UNDONE = {"normalize", "write_page"}
 _LIBRARIES = {"judge": ("PyStemmer",)}
 
 
@@ -61,14 +61,15 @@ class Extractive:
         self._pool = pool or Here()
 
     def version(self, task: str) -> str:
-        """The engine's version and those of the libraries that decide what ``task`` gives; it cleans nothing."""
-        if task == "normalize":
+        """The engine's version and those of the libraries that decide what ``task`` gives; it cleans nothing, and has
+        no words for a page beside those of its items."""
+        if task in _UNDONE:
             return ""
         return " ".join((self.name, *(f"{name}=={version(name)}" for name in _LIBRARIES.get(task, ()))))
 
     def modules(self, task: str) -> tuple[str, ...]:
         """Names of the modules whose code decides what ``task`` gives. Raises ``KeyError`` for another task."""
-        return () if task == "normalize" else (f"{__package__}.{_MODULES[task]}",)
+        return () if task in _UNDONE else (f"{__package__}.{_MODULES[task]}",)
 
     def normalize(self, documents: Sequence[Document]) -> Iterator[tuple[Rewrite, ...]]:
         """No proposal: conversion has done what rules can do."""
@@ -107,5 +108,5 @@ class Extractive:
         return Picks(refs=tuple(asking.select_pages(question, cards)))
 
     def write_page(self, materials: Sequence[Material]) -> Iterator[Written]:
-        """Each page from its items' own statements, in order."""
+        """Each page from its items' own statements, in order: what it is where nobody writes it."""
         return map(written, materials)
