@@ -7,8 +7,6 @@ from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import cast
 
-from rapidfuzz import fuzz
-
 from kb_pipeline.records import (
     Cluster,
     Conflict,
@@ -23,14 +21,14 @@ from kb_pipeline.records import (
     Side,
     Verdict,
 )
-from kb_pipeline.rules import clusters, conflicts, decisions, guards, naming, order, people
+from kb_pipeline.rules import clusters, conflicts, decisions, guards, naming, order, people, weighing
 from kb_pipeline.rules.ids import canonical
 from kb_pipeline.rules.pairs import NEAREST, all_pairs, bounded, joined, pairs_of, pairs_touching
 from kb_pipeline.rules.written import item_of
 from kb_pipeline.world import Changes, Embedder, Inputs, Output, Previous, Vectors, World
 
 _SLICE = 4096  # texts embedded at a time, so that a killed run loses little
-_LINEAGE = "one document"
+_PART = 32  # pairs weighed together: about 10 ms
 
 Key = tuple[str, str]
 
@@ -160,8 +158,15 @@ class _Nodes:
         docs = [sorted({o.doc_id for o in self.places[node]}) for node in (a, b)]
         here, there = ({self._place(doc).lineage for doc in side} for side in docs)
         shared = here & there
+        if not shared:
+            return [], []
         ours, theirs = ([self._dated(doc) for doc in side if self._place(doc).lineage in shared] for side in docs)
         return ours, theirs
+
+    def candidate(self, key: Key, cosine: float) -> weighing.Candidate:
+        """A pair to be weighed."""
+        a, b = key
+        return weighing.Candidate(self.side(a), self.side(b), cosine, *self.lineages(a, b), self.together(a, b))
 
     def since(self, group: clusters.Group) -> str | None:
         """The earliest explicit date of a document that states one of these drafts."""
@@ -254,51 +259,22 @@ def _decided(candidates: Mapping[Key, float], nodes: _Nodes, before: _Before, wo
             decided[key] = before.formed.decisions[key]
     todo = sorted(candidates.keys() - decided.keys())
     nodes.load(node for key in todo for node in key)
+    pairs = [nodes.candidate(key, candidates[key]) for key in todo]
     questions: dict[Key, Pair] = {}
-    for key in todo:
-        pair, verdict = _by_rule(key, candidates[key], nodes)
-        if verdict is None:
-            questions[key] = pair
+    for key, pair, found in zip(todo, pairs, world.pool.map(weighing.weighed, pairs, _PART), strict=True):
+        if isinstance(found, Exception):
+            raise found
+        if found.verdict is None:
+            questions[key] = weighing.question(pair, found)
         else:
-            decided[key] = _line(key, pair, nodes.heard(key, verdict))
+            decided[key] = weighing.line(key, pair.cosine, found, nodes.heard(key, found.verdict))
     if questions:
         answers = world.engine.judge(list(questions.values()))
-        for (key, pair), verdict in zip(questions.items(), answers, strict=True):
-            newer = order.evidence(pair.a, pair.b, *nodes.lineages(*key)) if verdict.decision == "supersede" else None
-            decided[key] = _line(key, pair, nodes.heard(key, decisions.adopted(verdict, newer)), world.engine.name)
+        for (key, asked), verdict in zip(questions.items(), answers, strict=True):
+            newer = order.evidence(asked.a, asked.b, *nodes.lineages(*key)) if verdict.decision == "supersede" else None
+            verdict = nodes.heard(key, decisions.adopted(verdict, newer))
+            decided[key] = weighing.line(key, asked.cosine, asked, verdict, world.engine.name)
     return decided
-
-
-def _by_rule(key: Key, cosine: float, nodes: _Nodes) -> tuple[Pair, Verdict | None]:
-    a, b = nodes.side(key[0]), nodes.side(key[1])
-    ours, theirs = nodes.lineages(*key)
-    a, b = _dated(a, ours), _dated(b, theirs)
-    ratio = round(fuzz.token_sort_ratio(canonical(a.statement), canonical(b.statement)) / 100, 3)
-    pair = Pair(a=a, b=b, cosine=cosine, ratio=ratio, guard=guards.fired(a, b))
-    return pair, decisions.rule(pair, order.newer(a, b, pair.guard, ours, theirs), nodes.together(*key))
-
-
-def _dated(side: Side, places: Sequence[order.Place]) -> Side:
-    if not places:
-        return side
-    date = max((p.date for p in places), default="") if all(p.date for p in places) else ""
-    return side.model_copy(update={"lineage": _LINEAGE, "effective_date": date or None})
-
-
-def _line(key: Key, pair: Pair, verdict: Verdict, engine: str = "") -> DedupDecision:
-    return DedupDecision(
-        a=key[0],
-        b=key[1],
-        cosine=pair.cosine,
-        ratio=pair.ratio,
-        guard=pair.guard,
-        decision=verdict.decision,
-        newer=verdict.newer,
-        by="judge" if engine else "rule",
-        engine=engine,
-        reason=verdict.reason,
-        needs_review=verdict.needs_review,
-    )
 
 
 def _conflicts(

@@ -1,7 +1,7 @@
 """The dedup stage over inputs in memory: what a change reaches, and that it gives what a build from scratch gives."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -27,6 +27,7 @@ from kb_pipeline.rules import pairs as pairs_rules
 from kb_pipeline.rules.clusters import vetoes
 from kb_pipeline.rules.ids import digest, draft_hash, item_id
 from kb_pipeline.services.embedder import open_embedder
+from kb_pipeline.services.pool import WorkerPool
 from kb_pipeline.settings import Options, Settings
 from kb_pipeline.stages import dedup
 from kb_pipeline.store.codecs import json_lines
@@ -348,6 +349,19 @@ def test_the_judge_is_asked_only_what_rules_leave_open() -> None:
     assert all(line.guard == "" and line.engine == "judge@1" for line in asked)
     assert len(asked) == len(judge.asked)
     assert {line.guard for line in decisions(output) if line.by == "rule"} >= {"numbers"}
+
+
+def test_workers_decide_what_this_process_would() -> None:
+    """Pairs that worker processes weighed, and drafts that they read, give the same records as here."""
+    sources = {
+        f"s/{n}-v{n % 3}.0.md": doc(f"The pool holds {n // 2} spare blocks.", f"The pool of node {n} is full.")
+        for n in range(24)
+    }
+    with WorkerPool(2, patience=0) as pool:
+        there = build(sources, w=replace(world(), pool=pool))
+    here = build(sources)
+    assert len(decisions(here)) > 200
+    assert there.upserts == here.upserts
 
 
 def test_drafts_split_from_one_sentence_are_related() -> None:
