@@ -72,6 +72,7 @@ def row_hash(row: Row) -> str:
     return digest(row.model_dump_json())
 
 
+@lru_cache(maxsize=1 << 16)  # stages and checks ask for those of all originals, each for itself
 def doc_id(source: str, path: str) -> str:
     """``<source>/<path>``; a part that would not fit a file name with our extensions is cut and keeps a short hash, and
     so does a folder that is named as a file of ours may be (``a.md/`` beside the document ``a``)."""

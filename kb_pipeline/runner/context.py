@@ -146,7 +146,7 @@ class Run:
         return self.trees[stage]
 
     def upstream(self, stage: Stage, source: str | None = None) -> str:
-        """The hash of everything that ``stage`` reads, by data versions, and of its files that people may edit."""
+        """The hash of everything that ``stage`` reads, by data versions, and of what people did to its files."""
         if stage.per_source:
             return ids.digest_json([self.version(need, source) for need in stage.needs])
         registered = [*(s.id for s in self.world.settings.sources), HUMAN]
@@ -156,7 +156,7 @@ class Run:
             versions[need] = {s: self.version(need, s) for s in registered} if per_source else self.version(need)
         versions["watches"] = [file_hash(read_bytes(self.kb.folder / path) or b"") for path in stage.watches]
         if self.kb.editable(stage.name):
-            versions["files"] = self.kb.tree_digest(stage.name, self.files(stage.name))
+            versions["files"] = self.kb.touched(stage.name, self.files(stage.name))
         return ids.digest_json(versions)
 
     def manifests(self, stage: str, source: str | None = None) -> list[Manifest]:

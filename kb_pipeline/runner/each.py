@@ -4,6 +4,7 @@ import time
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import islice
 
 from kb_pipeline.errors import UNAVAILABLE, KbError, ModelError, RunStopped
@@ -87,7 +88,12 @@ class _Pass:
             return False
         if mine.recipe != self.recipe:
             return self._cannot_be_remade(mine, above)
-        return self.run.kb.intact(mine) if self.run.full else self.run.kb.present(mine)
+        return self.run.kb.intact(mine) if self.run.full else mine.outputs.keys() <= self._standing
+
+    @cached_property
+    def _standing(self) -> frozenset[str]:
+        """What there is of this partition; one listing tells of all its documents."""
+        return self.run.kb.standing(self.stage.name, self.source.id)
 
     def _cannot_be_remade(self, mine: Entry, above: Entry) -> bool:
         """Whether the original is not on this machine (a clone): then the text that was once made of it stays."""

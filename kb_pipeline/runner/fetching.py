@@ -109,8 +109,9 @@ class _Visit:
         self.commit()
 
     def _known(self) -> Iterator[tuple[str, RawEntry]]:
+        standing = self.run.kb.standing("raw", self.source.id)
         for entry in self.manifest.live():
-            if self.run.kb.present(entry):
+            if entry.outputs.keys() <= standing:
                 stat = None if self.run.full else self.remembered.get(entry.key)
                 yield entry.key, RawEntry(**entry.info, stat=(stat[0], stat[1]) if isinstance(stat, list) else None)
 

@@ -198,25 +198,39 @@ def prune(paths: list[Path], root: Path) -> None:
             folder = folder.parent
 
 
-def stat_tree(root: Path, suffix: str | tuple[str, ...]) -> dict[str, Stat]:
-    """Size and mtime (ns) of each file below ``root`` whose name ends in ``suffix``, by ``/``-separated path."""
+def stat_tree(root: Path, folder: str, suffix: str | tuple[str, ...]) -> dict[str, Stat]:
+    """Size and mtime (ns) of each file in and below ``folder`` that is not hidden and whose name ends in ``suffix``, by
+    path below ``root``."""
     found: dict[str, Stat] = {}
-    pending = [(root, "")]
+    for path, entry in _walk(f"{root}/", f"{folder}/", hidden=False):
+        if path.endswith(suffix):
+            status = entry.stat()
+            found[path] = status.st_size, status.st_mtime_ns
+    return found
+
+
+def names_below(root: Path, folder: str) -> frozenset[str]:
+    """The files in and below ``folder``, by path below ``root``: what is to be asked of thousands is listed once."""
+    return frozenset(path for path, _ in _walk(f"{root}/", f"{folder}/", hidden=True))
+
+
+def _walk(root: str, folder: str, *, hidden: bool) -> Iterator[tuple[str, os.DirEntry[str]]]:
+    """Each file with its path below ``root``; both given end in ``/``."""
+    pending = [folder]
     while pending:
-        folder, prefix = pending.pop()
+        above = pending.pop()
         try:
-            entries = list(os.scandir(folder))
+            entries = os.scandir(root + above)
         except (FileNotFoundError, NotADirectoryError):
             continue
-        for entry in entries:
-            if entry.name.startswith("."):
-                continue
-            if entry.is_dir(follow_symlinks=False):
-                pending.append((Path(entry.path), f"{prefix}{entry.name}/"))
-            elif entry.name.endswith(suffix):
-                status = entry.stat()
-                found[prefix + entry.name] = (status.st_size, status.st_mtime_ns)
-    return found
+        with entries:
+            for entry in entries:
+                if not hidden and entry.name.startswith("."):
+                    continue
+                if entry.is_dir(follow_symlinks=False):
+                    pending.append(f"{above}{entry.name}/")
+                else:
+                    yield above + entry.name, entry
 
 
 _HELD: dict[Path, int] = {}

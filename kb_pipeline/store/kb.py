@@ -23,6 +23,7 @@ from kb_pipeline.store.files import (
     file_hash,
     file_state,
     lease,
+    names_below,
     read_bytes,
     remove,
     replace,
@@ -51,7 +52,6 @@ class Kb:
         self._manifests: dict[Path, Manifest] = {}
         self._parsed = Parsed(self.folder)
         self.written = Written(self.folder)
-        self._digests: dict[str, tuple[Mapping[str, Stat], str]] = {}
         self._settled: dict[str, tuple[FileState | None, Mapping[str, Any]]] = {}
         self.snapshots = Snapshots(self.cache / "versions")
         self.history = History(self.folder)
@@ -163,6 +163,10 @@ class Kb:
         """Whether all outputs of ``entry`` are on disk (by name)."""
         return all(self.written.get(p) or isfile(f"{self.folder}/{p}") for p in entry.outputs)  # noqa: PTH113 - often
 
+    def standing(self, stage: str, source: str) -> frozenset[str]:
+        """The paths below ``kb/`` of all that ``stage`` made of ``source``: for who would ask ``present`` of most of it."""
+        return names_below(self.folder, f"{_FOLDERS.get(stage, stage)}/{source}")
+
     def on_disk(self, manifest: Manifest) -> Manifest:
         """``manifest`` less the keys whose files are gone or are not what it records."""
         return manifest.with_changes((), [entry.key for entry in manifest if not self.intact(entry)])
@@ -255,17 +259,16 @@ class Kb:
         """Names of the objects kept below ``folder`` of ``kb/cache/``, sorted."""
         return sorted(path.stem for path in (self.cache / folder).glob("*.json"))
 
-    def tree_digest(self, stage: str, files: Mapping[str, Stat]) -> str:
-        """The hash of ``files``, found once while they are the same object."""
-        if stage not in self._digests or self._digests[stage][0] is not files:
-            self._digests[stage] = files, ids.digest_json(files)
-        return self._digests[stage][1]
+    def touched(self, stage: str, files: Mapping[str, Stat]) -> str:
+        """The hash of how ``files`` differ from what ``settle`` recorded; empty where they do not."""
+        before = self.settled(stage)
+        return "" if files == before else ids.digest_json(sorted(files.items() ^ before.items()))
 
     def tree_state(self, stage: str) -> dict[str, Stat]:
         """Size and mtime of the files that people may edit, by path below ``kb/``."""
         folder = _FOLDERS.get(stage, stage)
         suffix, foreign = CODECS[stage].suffix, CODECS[stage].foreign
-        found = {f"{folder}/{p}": s for p, s in stat_tree(self.folder / folder, suffix).items()}
+        found = stat_tree(self.folder, folder, suffix)
         return {path: s for path, s in found.items() if not path.startswith(foreign)} if foreign else found
 
     def log(self, name: str, lines: Sequence[Mapping[str, Any]]) -> None:

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from kb_pipeline.rules.ids import digest
-from kb_pipeline.store.files import read_bytes, replace
+from kb_pipeline.store.files import FileState, file_state, read_bytes, replace
 
 FILE = "purged.jsonl"
 
@@ -14,10 +14,11 @@ class Tombstones:
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / FILE
-        self._read: tuple[bytes | None, dict[str, str]] = None, {}
+        self._read: tuple[FileState | None, dict[str, str]] = None, {}
 
     def __contains__(self, doc_id: object) -> bool:
-        return digest(str(doc_id)) in self._known()
+        known = self._known()
+        return bool(known) and digest(str(doc_id)) in known
 
     def __len__(self) -> int:
         return len(self._known())
@@ -33,10 +34,10 @@ class Tombstones:
         return len(known) != len(self._known())
 
     def _known(self) -> dict[str, str]:
-        data = read_bytes(self._path)
-        if data != self._read[0]:
-            lines = (json.loads(line) for line in (data or b"").splitlines() if line)
-            self._read = data, {str(line["doc"]): str(line["at"]) for line in lines}
+        state = file_state(self._path)
+        if state != self._read[0]:
+            lines = (json.loads(line) for line in (read_bytes(self._path) or b"").splitlines() if line)
+            self._read = state, {str(line["doc"]): str(line["at"]) for line in lines}
         return self._read[1]
 
     def _write(self, known: dict[str, str]) -> None:

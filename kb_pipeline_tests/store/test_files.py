@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kb_pipeline.errors import Busy, StoreError
-from kb_pipeline.store.files import holder, keep, lease, read_bytes, remove, replace, stat_tree, write_all
+from kb_pipeline.store.files import holder, keep, lease, names_below, read_bytes, remove, replace, stat_tree, write_all
 
 
 def test_replace_writes_and_overwrites(tmp_path: Path) -> None:
@@ -75,7 +75,16 @@ def test_stat_tree_skips_hidden_names(tmp_path: Path) -> None:
     """Files are found by suffix at any depth; hidden ones, our temporary ones among them, are not."""
     for name in ("a/x.json", "b/c/y.json", "a/z.txt", ".hidden/w.json", "a/.tmp-kb-1.json"):
         replace(tmp_path / name, b"1")
-    assert sorted(stat_tree(tmp_path, ".json")) == ["a/x.json", "b/c/y.json"]
+    assert sorted(stat_tree(tmp_path, "a", ".json")) == ["a/x.json"]
+    assert sorted(stat_tree(tmp_path, "b", ".json")) == ["b/c/y.json"]
+
+
+def test_one_listing_tells_every_name(tmp_path: Path) -> None:
+    """Files in and below a folder are told by their path below the root, hidden ones too; a missing folder has none."""
+    for name in ("a/x.md", "a/.b/y.md", "c/z.md"):
+        replace(tmp_path / name, b"1")
+    assert names_below(tmp_path, "a") == {"a/x.md", "a/.b/y.md"}
+    assert names_below(tmp_path, "d") == frozenset()
 
 
 def test_lease_is_free_to_enter_again_in_one_process(tmp_path: Path) -> None:
