@@ -40,6 +40,9 @@ def canonical(statement: str) -> str:
     if not statement.isascii():
         statement = unicodedata.normalize("NFKC", statement).translate(_QUOTES)
     text = " ".join(statement.split()).rstrip(".;:!").rstrip()
+    first, _, rest = text.partition(" ")
+    if rest.isascii() and rest.islower():  # as of every third sentence
+        return f"{_folded(first)} {rest}"
     return " ".join(map(_folded, text.split(" ")))
 
 

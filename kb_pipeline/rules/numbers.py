@@ -45,7 +45,7 @@ _TIMES = {"twice": "2", "thrice": "3"}
 
 _TOKEN = re.compile(
     rf"""
-    (?<![{_L}\d_.])(?=[{_L}_.−-]*\d|[VvRrBb]e|[tfsenTFSEN][whioelnWHIOELN])(?:  # nearly no word can begin a figure
+    (?<![{_L}\d_.])(?=[{_L}_.−-]*+\d|[VvRrBb]e|[tfsenTFSEN][whioelnWHIOELN])(?:  # nearly no word can begin a figure
       (?P<date>\d{{4}}-\d{{2}}-\d{{2}}(?!\d))
     | (?:[Vv]ersions?\s+|[Rr]eleases?\s+(?=\d+\.\d))v?(?P<named>\d+(?:\.\d+)*{_PRE}(?![{_L}\d%]))
     | (?P<address>\d{{1,3}}(?:\.\d{{1,3}}){{3}}(?![.]?\d))

@@ -164,7 +164,7 @@ class Kb:
         return all(self.written.get(p) or isfile(f"{self.folder}/{p}") for p in entry.outputs)  # noqa: PTH113 - often
 
     def standing(self, stage: str, source: str) -> frozenset[str]:
-        """The paths below ``kb/`` of all that ``stage`` made of ``source``: for who would ask ``present`` of most of it."""
+        """The paths below ``kb/`` of what ``stage`` made of ``source``: for who would ask ``present`` of most of it."""
         return names_below(self.folder, f"{_FOLDERS.get(stage, stage)}/{source}")
 
     def on_disk(self, manifest: Manifest) -> Manifest:

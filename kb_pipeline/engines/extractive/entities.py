@@ -12,7 +12,8 @@ _LONGEST = 48
 
 _NAME = re.compile(
     r"""
-    (?<![^\W])(?=[A-ZÀ-Þ]|--|[\w./-]*[A-Z0-9_.])(?:
+    (?<![^\W])
+    (?=[A-ZÀ-Þ]|--|[a-z/-]*+(?:[A-Z0-9_.]|[^\W\x00-\x7f][\w./-]*[A-Z0-9_.]))(?:
       (?P<flag>(?<![\w-])--[a-z][\w-]+)
     | (?P<path>(?<![\w/])(?:[\w.-]+/)*[\w-]+\.
         (?:py|md|ya?ml|toml|json|txt|html|css|js|ts|cfg|ini|sh|sql|csv|proto|xml|conf)\b)

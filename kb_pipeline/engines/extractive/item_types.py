@@ -10,9 +10,9 @@ from kb_pipeline.rules.words import words
 
 _TRADEOFF = re.compile(
     r"\btrade-?offs?\b|\bat the (?:cost|expense|price) of\b|\bin exchange for\b|\bsacrific\w+|\b(?:downside|"
-    r"drawback)s?\b|\bcomes? (?:with|at) a (?:cost|price)\b|\bcosts? (?:more|less) \w+ (?:but|than)\b",
-    re.IGNORECASE,
-)
+    r"drawback)s?\b|\bcomes? (?:with|at) a (?:cost|price)\b|\bcosts? (?:more|less) \w+ (?:but|than)\b"
+)  # read in lower case
+_TRADED = ("trade", "cost", "expense", "price", "exchange", "sacrific", "downside", "drawback")  # one is in each
 _PROCEDURE = re.compile(
     r"^(?:to|in order to) [a-z]+\b[^,]*, (?:you|we (?:recommend|suggest)|use|run|set|add|create|call|first|simply|just|"
     r"[a-z]+ the\b)|^(?:if|when) [^,]*, (?:use|run|set|add|call|make sure|ensure|you (?:should|must|need|have to))\b|"
@@ -45,6 +45,11 @@ _COMPARED = re.compile(
 def item_type(text: str) -> ItemType:
     """The type of the plain statement ``text``, by the first rule that holds; ``fact`` otherwise."""
     return next((kind for kind, holds in _RULES if holds(text)), "fact")
+
+
+def _is_tradeoff(text: str) -> bool:
+    lower = text.lower()
+    return any(map(lower.__contains__, _TRADED)) and _TRADEOFF.search(lower) is not None
 
 
 def _is_procedure(text: str) -> bool:
@@ -86,7 +91,7 @@ _NAMED = re.compile(
     r"(?:types?|class|stage|grade|phase|step|figures?|tables?|section|chapter|python|http|code|group|days?) $"
 )
 _RULES: tuple[tuple[ItemType, Callable[[str], bool]], ...] = (
-    ("tradeoff", lambda text: _TRADEOFF.search(text) is not None),
+    ("tradeoff", _is_tradeoff),
     ("procedure", _is_procedure),
     ("metric", _is_metric),
     ("definition", _is_definition),

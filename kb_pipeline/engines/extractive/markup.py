@@ -21,8 +21,7 @@ _UNPAIRED = re.compile(r"^(?:\*{1,3}|~~)(?=\w)|(?<=[\w.!?)])(?:\*{2,3}|~~)$")  #
 _EMPHASIS = re.compile(r"(?<![\w_])_(?=[^\s_])([^_]+?)(?<=[^\s_])_(?![\w_])", re.DOTALL)
 _ATTRIBUTES = re.compile(r"(?<=\S)\s?\{[:#.][^{}\n]*\}")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
-_MARKED = re.compile(r"[`\[*_~=<&\\{]")
-_SPACE = re.compile(r"\s+")
+_MARKED = re.compile(r"[`\[*_&\\]|~~|==|<[a-zA-Z/!]|\{[:#.]")  # how all of it begins
 _HELD = re.compile("\ue000(\\d+)\ue001")
 
 
@@ -63,4 +62,4 @@ def link_share(text: str) -> float:
 
 
 def _fold(text: str) -> str:
-    return _SPACE.sub(" ", text).strip()
+    return " ".join(text.split())

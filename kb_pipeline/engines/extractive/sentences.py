@@ -33,6 +33,7 @@ _BRACKET = re.compile(r"[()\[\]]")
 _QUOTED = re.compile(
     r"(?<!`)(?P<ticks>`{1,2})(?!`)[^`]+(?P=ticks)(?!`)|“[^“”]{1,160}”|(?<!\w)\"[^\"\n]{1,160}\"(?!\w)|「[^「」]*」|『[^『』]*』"
 )
+_QUOTE = re.compile('[`“"「『]')  # one of them begins each
 _LONGEST_ASIDE = 400
 
 
@@ -59,7 +60,7 @@ def _trim(text: str, span: Span) -> Span:
 
 def _closed(text: str) -> list[Span]:
     """Spans inside which no sentence ends."""
-    spans = [m.span() for m in _QUOTED.finditer(text)]
+    spans = [m.span() for m in _QUOTED.finditer(text)] if _QUOTE.search(text) else []
     stack: list[int] = []
     for m in _BRACKET.finditer(text):
         if m.group() in "([":

@@ -6,6 +6,7 @@ of the project's own making; regular forms follow from the bases.
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from kb_pipeline.rules.words import words
 
@@ -175,6 +176,7 @@ def is_finite(text: str) -> bool:
     return any(map(_may_be_verb, ["", *tokens], tokens, [*tokens[1:], ""]))
 
 
+@lru_cache(maxsize=64)  # of one sentence several rules ask
 def is_certain(text: str) -> bool:
     """Whether ``text`` holds a finite verb that is hardly anything else."""
     lower = text.lower()
@@ -216,16 +218,16 @@ def _is_clause(rest: Sequence[str]) -> bool:
 
 def begins_with_verb(text: str) -> bool:
     """Whether ``text`` begins with a verb in the third person or a participle that lacks its subject: ``Returns …``."""
-    tokens = _TOKEN.findall(text[:60])
-    if not tokens or not text.startswith(tokens[0]):
+    begun = _TOKEN.match(text, 0, 60)
+    first = begun.group() if begun else ""
+    if first not in _MODALS and first.lower() not in _SUBJECTLESS:  # nearly always decided here
         return False
-    if tokens[0] in _MODALS:
-        return len(tokens) > 1 and (tokens[1] in BASES or tokens[1] in AUXILIARIES)
-    if tokens[0].lower() not in _SUBJECTLESS:
-        return False
-    if tokens[0].lower() not in _NOUNS_TOO:
+    second = found.group() if (found := _TOKEN.search(text, len(first), 60)) else ""
+    if first in _MODALS:
+        return second in BASES or second in AUXILIARIES
+    if first.lower() not in _NOUNS_TOO:
         return True
-    return len(tokens) > 1 and (tokens[1].lower() in _AFTER_VERB or not tokens[1].islower())
+    return bool(second) and (second.lower() in _AFTER_VERB or not second.islower())
 
 
 def base_of(third_person: str) -> str:
