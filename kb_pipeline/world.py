@@ -89,6 +89,9 @@ class Pool(Protocol):
         nowhere. Not for what waits for somebody else: a model, a disk.
         """
 
+    def expect(self, records: int) -> None:
+        """Hear that so many records will be worked on: where they are many, what takes its time to start may start."""
+
     def close(self) -> None:
         """End the worker processes; none may be left."""
 
@@ -109,6 +112,9 @@ class Here:
         """``function`` of each record, in order, as they are asked for; what it raised in place of a result."""
         del part
         return outcomes(function, records)
+
+    def expect(self, records: int) -> None:
+        """There is nothing to start."""
 
     def close(self) -> None:
         """There is nothing to end."""

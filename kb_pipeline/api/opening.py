@@ -67,7 +67,7 @@ class Opened:
             settings=self.settings,
             engine=open_engine(self.settings, self._writer, endpoint.client if endpoint else None, self._pool),
             embedder=self._writer,
-            converter=SandboxConverter(options.convert_memory_mb, options.convert_seconds),
+            converter=SandboxConverter(options.convert_memory_mb, options.convert_seconds, pool=self._pool),
             fetcher=HttpFetcher(),
             index=self._index,
             clock=SystemClock(),

@@ -26,6 +26,7 @@ def each(run: Run, stage: Stage, source: Source) -> StageReport:
     pass_ = _Pass(run, stage, source)
     upstream = run.upstream(stage, source.id)
     todo, gone = pass_.plan()
+    run.world.pool.expect(len(todo))
     for done in pass_.make(todo):
         run.progress(stage.name, source.id, done, len(todo))
     pass_.finish(gone)

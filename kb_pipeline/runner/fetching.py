@@ -146,7 +146,8 @@ class _Visit:
         a folder, or a folder where it is a file (``a.txt`` became ``a.txt/b.txt``)."""
         path, kb = PurePosixPath("raw", self.source.id, name), self.run.kb.folder
         blocked = path in self._folders or (kb / path).is_dir()
-        if blocked or any(parent in self._files or (kb / parent).is_file() for parent in path.parents):
+        unknown = (parent for parent in path.parents if parent not in self._folders)
+        if blocked or any(parent in self._files or (kb / parent).is_file() for parent in unknown):
             path = PurePosixPath("raw", self.source.id, f"{ids.digest(name)[:12]}-{path.name}")
         self._files.add(path)
         self._folders.update(path.parents)
@@ -162,6 +163,7 @@ class _Visit:
 
     def commit(self) -> None:
         """Publish what was read so far."""
+        self.run.world.pool.expect(len(self.groups))
         done = self.run.kb.commit("raw", self.source.id, self.manifest, self.groups, recipe=self.recipe)
         self.manifest, self.written = done.manifest, self.written + done.written
         self.groups, self.size = [], 0

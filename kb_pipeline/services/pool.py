@@ -24,6 +24,8 @@ _Sent = tuple[Sequence[T], "Future[bytes | None]"]
 
 PATIENCE: Final = 0.5
 """Seconds of work that are done here before a process is started: one costs half a second of a processor."""
+MANY: Final = 1_000
+"""Records that are expected: so many take longer than a process takes to start, whatever is made of them."""
 _MOST: Final = 8  # one caller feeds no more, and each takes 60 MB
 _AHEAD: Final = 16  # parts a worker that are sent before their results are asked for
 _MOST_DEATHS: Final = 3
@@ -38,9 +40,10 @@ def processors() -> int:
 class WorkerPool(HasChildren):
     """``world.Pool`` over at most ``workers`` processes of ``working.py``; under two, all is done in this one.
 
-    None is started before ``patience`` seconds of work were done here, and none for a call of one part: a small build
-    starts none. ``close`` (or leaving a ``with``) ends them; they end by themselves when this process does, however it
-    ends. One that dies costs nothing: what it was given is done here, and after three deaths everything is.
+    None is started before ``patience`` seconds of work were done here, or many records are expected, and none for a
+    call of one part: a small build starts none. ``close`` (or leaving a ``with``) ends them; they end by themselves
+    when this process does, however it ends. One that dies costs nothing: what it was given is done here, and after
+    three deaths everything is.
     """
 
     def __init__(self, workers: int, patience: float = PATIENCE) -> None:
@@ -63,6 +66,17 @@ class WorkerPool(HasChildren):
         sent: deque[_Sent[T]] = deque()
         self._send(sent, function, parts)
         return self._results(sent, function, parts)
+
+    def expect(self, records: int) -> None:
+        """Start the workers now where ``records`` are many: they are ready when the first is sent."""
+        if records >= MANY and not self._children and self._workers > 1 and self._deaths < _MOST_DEATHS:
+            self._patience = 0
+            for _ in range(self._workers):
+                self._running().submit(self._ask, pickle.dumps((bool, ())))
+
+    def _running(self) -> ThreadPoolExecutor:
+        self._threads = self._threads or ThreadPoolExecutor(self._workers, "kb-worker")
+        return self._threads
 
     def _results(
         self, sent: deque[_Sent[T]], function: Callable[[T], U], parts: Iterator[Sequence[T]]
@@ -92,9 +106,8 @@ class WorkerPool(HasChildren):
         """Hand out parts up to ``_AHEAD`` a worker, where there are workers."""
         if self._workers < 2 or self._patience > 0 or self._deaths >= _MOST_DEATHS:
             return
-        self._threads = self._threads or ThreadPoolExecutor(self._workers, "kb-worker")
         while len(sent) < _AHEAD * self._workers and (records := next(parts, ())):
-            sent.append((records, self._threads.submit(self._ask, pickle.dumps((function, records)))))
+            sent.append((records, self._running().submit(self._ask, pickle.dumps((function, records)))))
 
     def _ask(self, request: bytes) -> bytes | None:
         """The answer of this thread's worker, waited for; ``None`` where it died."""

@@ -17,7 +17,13 @@ from kb_pipeline.world import World
 def run(docs: Iterable[RawDoc], world: World) -> Iterator[tuple[Document, ...] | Exception]:
     """Convert originals to clean Markdown with meta data; hostile formats in bounded processes of their own."""
     originals = list(docs)
-    made = [_attempt(*pair) for pair in zip(originals, world.converter.convert(originals), strict=True)]
+    return _documents(originals, world.converter.convert(originals), world)
+
+
+def _documents(
+    originals: Sequence[RawDoc], converted: Iterable[Converted | Exception], world: World
+) -> Iterator[tuple[Document, ...] | Exception]:
+    made = [_attempt(*pair) for pair in zip(originals, converted, strict=True)]
     proposals = world.engine.normalize([found for found in made if isinstance(found, Document)])
     for found in made:
         proposed = next(proposals) if isinstance(found, Document) else found

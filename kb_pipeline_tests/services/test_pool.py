@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from kb_pipeline.errors import ConversionError, KbError
-from kb_pipeline.services.pool import WorkerPool
+from kb_pipeline.services.pool import MANY, WorkerPool
 from kb_pipeline.world import Here, Pool
 from kb_pipeline_tests.services.test_sandbox import children, runs
 
@@ -90,6 +90,17 @@ def test_nothing_is_started_before_there_was_work_enough() -> None:
     with WorkerPool(2, patience=60) as pool:
         assert set(pool.map(process, range(640), 1)) == {os.getpid()}
         assert children() == before
+
+
+def test_workers_are_ready_for_what_is_expected() -> None:
+    """Many records that are to come start the workers, a few do not."""
+    before = children()
+    with WorkerPool(2, patience=60) as pool:
+        pool.expect(MANY - 1)
+        assert children() == before
+        pool.expect(MANY)
+        assert os.getpid() not in set(pool.map(process, range(8), 4))
+        assert len(children() - before) == 2
 
 
 def test_work_begins_at_the_call(pool: WorkerPool, tmp_path: Path) -> None:

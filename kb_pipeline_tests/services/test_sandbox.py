@@ -12,6 +12,7 @@ import pytest
 
 from kb_pipeline.errors import ConversionError
 from kb_pipeline.records import Converted, RawDoc
+from kb_pipeline.services.pool import WorkerPool
 from kb_pipeline.services.sandbox import SandboxConverter
 from kb_pipeline_tests.convert.documents import docx, paragraph, pdf, raw
 
@@ -63,20 +64,16 @@ def test_a_worker_gives_what_the_converter_gives(sandbox: SandboxConverter) -> N
     assert next(sandbox.convert([doc])) == convert(doc)
 
 
-def test_documents_are_read_a_bounded_way_ahead(sandbox: SandboxConverter) -> None:
-    """A generator of a million documents costs no more than a window of them."""
-    read = []
-
-    def endless() -> Iterator[RawDoc]:
-        for number in range(1_000_000):
-            read.append(number)
-            yield raw(f"{number}.pdf", pdf([[SENTENCE]]))
-
-    results = sandbox.convert(endless())
-    for _ in range(3):
-        assert isinstance(next(results), Converted)
-    results.close()
-    assert len(read) <= 3 + 4 * 2
+def test_what_is_safe_goes_to_the_pool() -> None:
+    """It is begun at once beside what is risky, two processes each, and comes back in its place."""
+    docs = [raw(f"{number}.md", SENTENCE) for number in range(200)]
+    before = children()
+    with WorkerPool(2, patience=0) as pool, SandboxConverter(MEMORY_MB, 30, pool=pool) as converter:
+        results = list(
+            converter.convert([raw("a.pdf", pdf([[SENTENCE]])), *docs, raw("e.pdf", b"%PDF-1.7 not at all")])
+        )
+        assert len(children() - before) == 4
+    assert [isinstance(found, Converted) for found in results] == [True] * 201 + [False]
 
 
 def test_no_process_is_started_for_safe_documents() -> None:
@@ -152,7 +149,7 @@ def test_abandoned_results_leave_no_busy_worker() -> None:
     """Who stops asking stops paying."""
     before = children()
     with SandboxConverter(MEMORY_MB, 30) as converter:
-        results = converter.convert(raw(f"{n}.pdf", pdf([[SENTENCE]])) for n in range(8))
+        results = converter.convert([raw(f"{n}.pdf", pdf([[SENTENCE]])) for n in range(8)])
         next(results)
         results.close()
     assert children() == before
@@ -217,7 +214,7 @@ def test_every_real_and_hostile_file_is_converted_or_refused_with_a_reason(corpu
     """Bombs, locked, cut and misnamed files among good ones; workers stay under their limit."""
     files = sorted(p for folder in ("hostile", "mixed") for p in (corpus / folder).iterdir())
     with SandboxConverter(MEMORY_MB, 30) as converter:
-        results = list(converter.convert(raw(p.name, p.read_bytes()) for p in files))
+        results = list(converter.convert([raw(p.name, p.read_bytes()) for p in files]))
         assert converter.peak_mb < MEMORY_MB
     refused = {p.name: r for p, r in zip(files, results, strict=True) if isinstance(r, Exception)}
     assert set(refused) == {
