@@ -3,9 +3,10 @@
 import json
 import re
 from functools import cache
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
-from kb_pipeline.records import Record
+from kb_pipeline.records import Extraction, Record
+from kb_pipeline.rules.ids import canonical
 
 R = TypeVar("R", bound=Record)
 
@@ -23,3 +24,21 @@ def strings(field: str, data: bytes) -> set[str]:
 @cache
 def _under(field: str) -> re.Pattern[bytes]:
     return re.compile(rb'"%b"\s*:\s*("(?:[^"\\]|\\.)*")' % field.encode())
+
+
+class Stated(NamedTuple):
+    """A draft by its hash, where it stands, and its canonical statement."""
+
+    draft: str
+    chunk_hash: str
+    topic: str
+    text: str
+
+
+def stated(data: bytes) -> list[Stated]:
+    """The drafts of one document, in order."""
+    return [
+        Stated(draft.hash, extraction.chunk_hash, draft.topic, canonical(draft.statement))
+        for extraction in lines(Extraction, data)
+        for draft in extraction.drafts
+    ]

@@ -21,13 +21,14 @@ from kb_pipeline.records import (
     Side,
     Verdict,
 )
-from kb_pipeline.rules import clusters, conflicts, decisions, guards, naming, order, people, weighing
+from kb_pipeline.rules import clusters, conflicts, decisions, encoded, guards, naming, order, people, weighing
 from kb_pipeline.rules.ids import canonical
 from kb_pipeline.rules.pairs import NEAREST, all_pairs, bounded, joined, pairs_of, pairs_touching
 from kb_pipeline.rules.written import item_of
-from kb_pipeline.world import Changes, Embedder, Inputs, Output, Previous, Vectors, World
+from kb_pipeline.world import Changes, Embedder, Inputs, Output, Pool, Previous, Vectors, World
 
 _SLICE = 4096  # texts embedded at a time, so that a killed run loses little
+_DOCUMENTS = 1024  # held at a time, as they stand on disk
 _PART = 32  # pairs weighed together: about 10 ms
 
 Key = tuple[str, str]
@@ -36,7 +37,7 @@ Key = tuple[str, str]
 def run(changes: Changes, inputs: Inputs, previous: Previous, world: World) -> Output:
     """Group equal and near-equal drafts of all sources into clusters: merge, keep both, or supersede with evidence."""
     before = _Before.read(previous, changes)
-    nodes = _Nodes.read(changes, inputs, before, world.embedder)
+    nodes = _Nodes.read(changes, inputs, before, world)
     decided = _decided(_candidates(nodes, before, world), nodes, before, world)
     groups = clusters.reform(nodes.places, decided, nodes.apart, before.formed, nodes.changed)
     lines = tuple(decided[key] for key in sorted(decided))
@@ -86,12 +87,13 @@ class _Nodes:
     """The distinct drafts by hash.
 
     ``places`` tells where each stands, sorted by content so that a move changes nothing; ``new`` are those that no
-    document held before, ``changed`` those that a touched document holds or held. What else a draft says, and
-    the dates of documents, are read when asked for.
+    document held before, ``changed`` those that a touched document holds or held, ``texts`` the canonical statements
+    of what touched documents hold. What else a draft says, and the dates of documents, are read when asked for.
     """
 
     inputs: Inputs
     places: dict[str, tuple[Occurrence, ...]]
+    texts: dict[str, str]
     new: frozenset[str]
     changed: frozenset[str]
     _sides: dict[str, Side] = field(default_factory=dict)
@@ -100,7 +102,7 @@ class _Nodes:
     _dates: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def read(cls, changes: Changes, inputs: Inputs, before: _Before, embedder: Embedder) -> "_Nodes":
+    def read(cls, changes: Changes, inputs: Inputs, before: _Before, world: World) -> "_Nodes":
         held = set(inputs.keys("atomic_items"))
         touched = held if changes.everything else frozenset[str]().union(*changes.touched.values())
         places: dict[str, list[Occurrence]] = {}
@@ -111,11 +113,12 @@ class _Nodes:
             else:
                 places.setdefault(o.draft, []).append(o)
         known = places.keys() | changed
-        for o in _occurrences(inputs, touched & held, embedder):
+        texts: dict[str, str] = {}
+        for o in _occurrences(inputs, touched & held, texts, world):
             places.setdefault(o.draft, []).append(o)
             changed.add(o.draft)
         grouped = {node: tuple(sorted(places[node], key=_where)) for node in sorted(places)}
-        return cls(inputs, grouped, frozenset(grouped.keys() - known), frozenset(changed))
+        return cls(inputs, grouped, texts, frozenset(grouped.keys() - known), frozenset(changed))
 
     def load(self, wanted: Iterable[str]) -> None:
         """Read these drafts, each document once."""
@@ -134,6 +137,10 @@ class _Nodes:
         if node not in self._sides:
             self.load([node])
         return self._sides[node]
+
+    def text(self, node: str) -> str:
+        """The canonical statement of a draft."""
+        return self.texts.get(node) or canonical(self.side(node).statement)
 
     def quote(self, node: str) -> Quote:
         """The words that a draft rests on, in the first document that holds it."""
@@ -195,18 +202,29 @@ def _drafts(inputs: Inputs, doc: str) -> Iterator[tuple[str, Draft]]:
             yield extraction.chunk_hash, draft
 
 
-def _occurrences(inputs: Inputs, docs: Iterable[str], embedder: Embedder) -> Iterable[Occurrence]:
-    """Where the drafts of ``docs`` stand, each once a chunk."""
+def _occurrences(inputs: Inputs, docs: Iterable[str], texts: dict[str, str], world: World) -> Iterable[Occurrence]:
+    """Where the drafts of ``docs`` stand, each once a chunk; what they say is added to ``texts``."""
     found: dict[tuple[str, str, str], Occurrence] = {}
-    for doc in sorted(docs):
-        for chunk_hash, draft in _drafts(inputs, doc):
-            place = (draft.hash, chunk_hash, doc)
-            if place not in found or draft.topic < found[place].topic:
-                key = embedder.key(canonical(draft.statement)).hex()
-                found[place] = Occurrence(
-                    draft=draft.hash, text_key=key, doc_id=doc, chunk_hash=chunk_hash, topic=draft.topic
-                )
+    for doc, drafts in _stated(sorted(docs), inputs, world.pool):
+        for draft, chunk_hash, topic, text in drafts:
+            place = (draft, chunk_hash, doc)
+            if place not in found or topic < found[place].topic:
+                key = world.embedder.key(text).hex()
+                found[place] = Occurrence(draft=draft, text_key=key, doc_id=doc, chunk_hash=chunk_hash, topic=topic)
+                texts[draft] = text
     return found.values()
+
+
+def _stated(docs: Sequence[str], inputs: Inputs, pool: Pool) -> Iterator[tuple[str, Sequence[encoded.Stated]]]:
+    """The drafts of each document."""
+    for start in range(0, len(docs), _DOCUMENTS):
+        part = docs[start : start + _DOCUMENTS]
+        files = [inputs.encoded("atomic_items", doc) for doc in part]
+        for doc, drafts in zip(part, pool.map(encoded.stated, files), strict=True):
+            if isinstance(drafts, Exception):
+                inputs.records("atomic_items", doc)  # tells which file it is, and the cure
+                raise drafts
+            yield doc, drafts
 
 
 _where = attrgetter("chunk_hash", "doc_id")
@@ -243,8 +261,8 @@ def _vectors(rows: Sequence[str], nodes: _Nodes, embedder: Embedder) -> Vectors:
     missing = [row for row in range(len(rows)) if not found[row]]
     for start in range(0, len(missing), _SLICE):
         part = missing[start : start + _SLICE]
-        nodes.load(rows[row] for row in part)
-        vectors[part] = embedder.embed([canonical(nodes.side(rows[row]).statement) for row in part])
+        nodes.load(rows[row] for row in part if rows[row] not in nodes.texts)
+        vectors[part] = embedder.embed([nodes.text(rows[row]) for row in part])
     return vectors
 
 

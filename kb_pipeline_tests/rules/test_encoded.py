@@ -2,7 +2,7 @@
 
 import json
 
-from kb_pipeline.rules.encoded import strings
+from kb_pipeline.rules.encoded import stated, strings
 
 
 def test_strings_are_those_under_the_field_alone() -> None:
@@ -11,3 +11,11 @@ def test_strings_are_those_under_the_field_alone() -> None:
     for layout in ({}, {"indent": 2}, {"separators": (",", ":")}, {"ensure_ascii": False}):
         assert strings("doc_id", json.dumps(found, **layout).encode()) == {'a/"b"\u00e9.md', "c.md"}
     assert strings("doc_id", b"{}") == set()
+
+
+def test_drafts_are_told_from_the_lines_of_a_document() -> None:
+    """Each draft by its hash, with its chunk, its topic and its canonical statement, in order."""
+    one = {"hash": "a1", "statement": "The Cache is  Full.", "source_span": "", "start": 0, "end": 0, "engine": ""}
+    drafts = [one, {**one, "hash": "b2", "topic": "t"}]
+    data = "".join(json.dumps({"chunk_hash": c, "drafts": d}) + "\n" for c, d in (("c1", drafts), ("c2", []))).encode()
+    assert stated(data) == [("a1", "c1", "", "the cache is full"), ("b2", "c1", "t", "the cache is full")]

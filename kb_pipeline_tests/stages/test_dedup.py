@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kb_pipeline.engines.extractive.judge import judge_pairs
+from kb_pipeline.errors import StoreError
 from kb_pipeline.records import (
     Cluster,
     Conflict,
@@ -362,6 +363,21 @@ def test_workers_decide_what_this_process_would() -> None:
     here = build(sources)
     assert len(decisions(here)) > 200
     assert there.upserts == here.upserts
+
+
+def test_a_document_that_cannot_be_decoded_is_named() -> None:
+    """Whoever decodes it, its own error says which document it is."""
+
+    class Broken(Memory):
+        def encoded(self, stage: str, key: str) -> bytes:
+            return b"{broken"
+
+        def records(self, stage: str, key: str) -> tuple[Record, ...]:
+            raise StoreError("is broken.", where=f"kb/{stage}/{key}.jsonl")
+
+    changes = Changes({"atomic_items": frozenset({"a/x.md"})}, everything=True)
+    with pytest.raises(StoreError, match=r"kb/atomic_items/a/x\.md"):
+        dedup.run(changes, Broken({"a/x.md": doc("The pool is full.")}), Published(), world())
 
 
 def test_drafts_split_from_one_sentence_are_related() -> None:
