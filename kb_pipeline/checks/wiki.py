@@ -1,15 +1,15 @@
 """Whether the pages say what is proven, and lead where they say."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from typing import cast
 
 from kb_pipeline.checks.findings import finding
-from kb_pipeline.records import Finding, Item, Page, Rendering
-from kb_pipeline.rules.pages.markdown import plain, quoted
-from kb_pipeline.rules.pages.merging import is_reviewed
-from kb_pipeline.rules.pages.reading import Line, dead_links, read
-from kb_pipeline.rules.pages.rendering import HISTORY, SHOWN, quote_of
+from kb_pipeline.records import Finding, Page
+from kb_pipeline.rules.pages.proving import Proof, Standing, cited_in, proof_of
+from kb_pipeline.rules.pages.reading import leads
 from kb_pipeline.world import Changes, Inputs, World
+
+_SLICE = 200  # pages looked at side by side
 
 
 def run(changes: Changes, inputs: Inputs, world: World) -> Finding:
@@ -21,47 +21,33 @@ def run(changes: Changes, inputs: Inputs, world: World) -> Finding:
         page
         for page in plan.values()
         if changes.everything or page.id in changes.touched["wiki"] or not touched.isdisjoint(page.items)
+        if not inputs.broken("wiki", page.id)  # a person's file that cannot be read has been reported
     ]
     paths = {page.path for page in plan.values()}
     documents = frozenset(inputs.keys("normalized"))
-    bad = [f"{page.path}: {fault}" for page in wanted for fault in _faults(page, inputs, paths, documents)]
+    bad = []
+    for page, proof in _proofs(wanted, inputs, world):
+        bad += [f"{page.path}: {fault}" for fault in proof.faults]
+        dead = (target for target, place in proof.places if not leads(place, paths, documents))
+        bad += [f"{page.path}: a link leads nowhere: {target}" for target in dead]
     cure = "Run `kb build --full`; a sentence of your own needs the footnote [^by-hand] or a section of its own."
     return finding("wiki", "sentences_are_proven", str(run.__doc__), bad, cure)
 
 
-def _faults(page: Page, inputs: Inputs, paths: set[str], documents: frozenset[str]) -> Iterator[str]:
-    if inputs.broken("wiki", page.id):
-        return  # a person's file that cannot be read has been reported
-    records = inputs.records("wiki", page.id)
-    if not records:
-        yield "was not written"
-        return
-    text = cast(Rendering, records[0]).text
-    if is_reviewed(text):
-        return  # a person answers for it
-    lines = list(read(text))
-    cited = {key for line in lines for key in line.cites if line.ours}
-    items = {key: cast(Item, record) for key in sorted(cited) for record in inputs.records("tags", key)}
-    feet = {line.label: line.text for line in lines if line.kind == "foot"}
-    for line in lines:
-        if line.ours and not line.by_hand:
-            yield from _unproven(line, items, feet)
-    for target in dead_links(text, page.path, paths, documents):
-        yield f"a link leads nowhere: {target}"
+def _proofs(pages: Sequence[Page], inputs: Inputs, world: World) -> Iterator[tuple[Page, Proof]]:
+    for start in range(0, len(pages), _SLICE):
+        looked = pages[start : start + _SLICE]
+        standing = [_standing(page, inputs) for page in looked]
+        for page, shown, found in zip(looked, standing, world.pool.map(proof_of, standing), strict=True):
+            if isinstance(found, Exception):
+                for stage, keys in (("wiki", [page.id]), ("tags", sorted(shown.items))):
+                    for key in keys:
+                        inputs.records(stage, key)  # what cannot be read is named, with its cure
+                raise found
+            yield page, found if shown.data else Proof(("was not written",))
 
 
-def _unproven(line: Line, items: Mapping[str, Item], feet: Mapping[str, str]) -> Iterator[str]:
-    if line.kind == "lead":
-        said = plain(line.text).rstrip(":")
-        if not any(said in f"{item.context or ''}\n{item.statement}" for item in items.values()):
-            yield f"nothing states '{said[:60]}'"
-    if line.kind != "sentence":
-        return
-    if not line.cites:
-        yield f"no footnote: {line.text[:80]}"
-    for key in line.cites:
-        item = items.get(key)
-        if item is None or (item.status != "active" and line.section != HISTORY):
-            yield f"{key} does not hold: {line.text[:80]}"
-        elif not item.sources or not all(quoted(quote_of(c)[:SHOWN]) in feet.get(key, "") for c in item.sources):
-            yield f"the footnote of {key} shows another quote"
+def _standing(page: Page, inputs: Inputs) -> Standing:
+    data = inputs.encoded("wiki", page.id)
+    items = {key: found for key in cited_in(data) if (found := inputs.encoded("tags", key))}
+    return Standing(data, page.path, items)

@@ -2,7 +2,7 @@
 
 import posixpath
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from urllib.parse import unquote
 
@@ -84,20 +84,17 @@ def _bare(text: str) -> str:
     return re.sub(r"[`\\*_\s]", "", text)
 
 
-def links_of(text: str) -> list[str]:
-    """Targets of the relative links of the machine's lines, without what stands behind ``#``."""
-    found = [target for line in read(text) if line.ours and not line.by_hand for target in _LINK.findall(line.text)]
-    return [target.partition("#")[0] for target in found if "://" not in target and not target.startswith("#")]
-
-
-def dead_links(text: str, path: str, paths: Collection[str], documents: Collection[str]) -> list[str]:
-    """Targets of the machine's links on the page at ``path`` that are neither a page of ``paths`` nor a document."""
+def places_of(lines: Iterable[Line], path: str) -> dict[str, str]:
+    """Where the relative links of the machine's lines on the page at ``path`` lead: each target, without what stands
+    behind ``#``, and its place below ``kb/``."""
     folder = posixpath.join("wiki", posixpath.dirname(path))
-    places = {target: unquote(posixpath.normpath(posixpath.join(folder, target))) for target in links_of(text)}
-    return [target for target, place in places.items() if not _leads(place, paths, documents)]
+    found = [target for line in lines if line.ours and not line.by_hand for target in _LINK.findall(line.text)]
+    targets = [target.partition("#")[0] for target in found if "://" not in target and not target.startswith("#")]
+    return {target: unquote(posixpath.normpath(posixpath.join(folder, target))) for target in targets}
 
 
-def _leads(place: str, paths: Collection[str], documents: Collection[str]) -> bool:
+def leads(place: str, paths: Collection[str], documents: Collection[str]) -> bool:
+    """Whether a page of ``paths`` or one of ``documents`` stands at ``place`` below ``kb/``."""
     if place.startswith("normalized/"):
         return place.removeprefix("normalized/").removesuffix(".md") in documents
     return place.removeprefix("wiki/") in paths

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 
 from kb_pipeline.records import Item, Page, Stated
 from kb_pipeline.rules.pages.markdown import plain, quoted
-from kb_pipeline.rules.pages.reading import Line, dead_links, read
+from kb_pipeline.rules.pages.reading import Line, leads, places_of, read
 from kb_pipeline.rules.pages.rendering import CONFLICTS, HISTORY, SHOWN, quote_of
 from kb_pipeline.rules.pages.stating import fault_of
 
@@ -19,11 +19,12 @@ def stands(
     ``documents`` ids of all documents.
     """
     lines = [line for line in read(text) if line.ours and not line.by_hand]
+    places = places_of(lines, page.path).values()
     active = {key: item for key, item in items.items() if item.status == "active"}
     told = [line for line in lines if line.kind == "sentence" and line.section not in {HISTORY, CONFLICTS}]
     feet = {line.label: line.text for line in lines if line.kind == "foot"}
     return (
-        not dead_links(text, page.path, paths, documents)
+        all(leads(place, paths, documents) for place in places)
         and all(_carried(line, active, page.title) for line in told)
         and all(_in_code(line, active) for line in lines if line.kind == "code")
         and all(_shown(active[key], feet.get(key, "")) for line in told for key in line.cites)
