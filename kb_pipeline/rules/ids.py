@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from kb_pipeline.records import Row
 
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 _QUOTES = str.maketrans({"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u2013": "-", "\u2014": "-"})
 
 
@@ -22,7 +23,7 @@ def digest(*parts: str | bytes) -> str:
 
 def digest_json(value: object) -> str:
     """32 hex digits of SHA-256 over canonical JSON (sorted keys, no spaces)."""
-    return hashlib.sha256(json.dumps(value, sort_keys=True, separators=(",", ":")).encode()).hexdigest()[:32]
+    return hashlib.sha256(_CANONICAL.encode(value).encode()).hexdigest()[:32]
 
 
 def sha256(data: bytes) -> str:

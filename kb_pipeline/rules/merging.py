@@ -6,8 +6,7 @@ or round: every field is one that some draft states, or the union of them. Categ
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import get_args
+from typing import NamedTuple, get_args
 
 from kb_pipeline.records import Chunk, Citation, Cluster, Confidence, Draft, Item, ItemType, Meta
 from kb_pipeline.rules import copies
@@ -17,8 +16,7 @@ _CONFIDENCES: tuple[Confidence, ...] = get_args(Confidence)
 _TYPES: tuple[ItemType, ...] = get_args(ItemType)
 
 
-@dataclass(frozen=True, slots=True)
-class Witness:
+class Witness(NamedTuple):
     """One draft where it stands: its chunk (from whose start it counts) and its document's meta data."""
 
     draft: Draft
@@ -33,32 +31,45 @@ def merge(cluster: Cluster, witnesses: Sequence[Witness]) -> Item:
     independent texts; ``valid_from`` is the earliest explicit date of a source, ``valid_to`` that of what replaced it,
     where it is the later one.
     """
-    texts = _distinct_texts(witnesses)
-    chosen = _representative(witnesses, texts)
-    drafts = [w.draft for w in witnesses]
-    dates = sorted(w.meta.effective_date for w in witnesses if w.meta.effective_date)
-    keys = {o.draft: o.text_key for o in cluster.occurrences}
+    spoken, confirmations = _together(witnesses) if len(witnesses) > 1 else (witnesses[0].draft, 1)
+    dates = [w.meta.effective_date for w in witnesses if w.meta.effective_date]
+    since = min(dates) if dates else None
     return Item(
         id=cluster.id,
-        statement=chosen.statement,
-        detail=chosen.detail or _longest(d.detail for d in drafts),
-        context=_longest(d.context for d in drafts if d.context) or None,
-        item_type=_majority(witnesses, texts),
-        topic=chosen.topic or min((d.topic for d in drafts if d.topic), default=""),
-        entities=tuple(sorted({entity for d in drafts for entity in d.entities})),
-        confidence=min((d.confidence for d in drafts), key=_CONFIDENCES.index),
+        statement=spoken.statement,
+        detail=spoken.detail,
+        context=spoken.context or None,
+        item_type=spoken.item_type,
+        topic=spoken.topic,
+        entities=tuple(sorted(set(spoken.entities))),
+        confidence=spoken.confidence,
         sources=_citations(witnesses),
         related_items=cluster.related,
         status="superseded" if cluster.superseded_by else "active",
         superseded_by=cluster.superseded_by,
-        embedding_ref=keys.get(chosen.hash, ""),
+        embedding_ref=next((o.text_key for o in cluster.occurrences if o.draft == spoken.hash), ""),
         aliases=cluster.aliases,
-        confirmations=len(set(texts)),
-        valid_from=dates[0] if dates else None,
-        valid_to=cluster.superseded_on if (cluster.superseded_on or "") >= (dates or [""])[0] else None,
-        engine=chosen.engine,
+        confirmations=confirmations,
+        valid_from=since,
+        valid_to=cluster.superseded_on if (cluster.superseded_on or "") >= (since or "") else None,
+        engine=spoken.engine,
         needs_review=cluster.needs_review,
     )
+
+
+def _together(witnesses: Sequence[Witness]) -> tuple[Draft, int]:
+    """What several say as if one did, and in how many independent texts it stands."""
+    texts, drafts = _distinct_texts(witnesses), [w.draft for w in witnesses]
+    chosen = _representative(witnesses, texts)
+    said = {
+        "detail": chosen.detail or _longest(d.detail for d in drafts),
+        "context": _longest(d.context for d in drafts if d.context),
+        "item_type": _majority(witnesses, texts),
+        "topic": chosen.topic or min((d.topic for d in drafts if d.topic), default=""),
+        "entities": tuple(entity for d in drafts for entity in d.entities),
+        "confidence": min((d.confidence for d in drafts), key=_CONFIDENCES.index),
+    }
+    return chosen.model_copy(update=said), len(set(texts))
 
 
 def _distinct_texts(witnesses: Sequence[Witness]) -> list[int]:
@@ -75,8 +86,6 @@ def _standing(meta: Meta, chunk: Chunk, draft: Draft) -> copies.Standing:
 def _representative(witnesses: Sequence[Witness], texts: Sequence[int]) -> Draft:
     """The draft that speaks for all: the most and most precise figures, then the most independent texts, then the most
     certain, the fullest, and the smallest in content."""
-    if len(witnesses) == 1:
-        return witnesses[0].draft
     support = _support(witnesses, texts, lambda draft: draft.hash)
 
     def rank(draft: Draft) -> tuple[object, ...]:
@@ -105,19 +114,22 @@ def _longest(texts: Iterable[str]) -> str:
 
 
 def _citations(witnesses: Sequence[Witness]) -> tuple[Citation, ...]:
-    found = {
-        Citation(
-            doc_id=w.meta.doc_id,
-            uri=w.meta.uri,
-            source_type=w.meta.source_type,
-            license=w.meta.license,
-            source_span=w.draft.source_span,
-            start=w.chunk.start + w.draft.start,
-            end=w.chunk.start + w.draft.end,
-            content_hash=w.chunk.hash,
-            version=w.meta.text_sha256[:32],
-            fetched_at=w.meta.fetched_at,
-        )
-        for w in witnesses
-    }
+    if len(witnesses) == 1:
+        return (_citation(*witnesses[0]),)
+    found = {_citation(*witness) for witness in witnesses}
     return tuple(sorted(found, key=lambda c: (c.doc_id, c.start, c.end, c.content_hash, c.version, c.source_span)))
+
+
+def _citation(draft: Draft, chunk: Chunk, meta: Meta) -> Citation:
+    return Citation(
+        doc_id=meta.doc_id,
+        uri=meta.uri,
+        source_type=meta.source_type,
+        license=meta.license,
+        source_span=draft.source_span,
+        start=chunk.start + draft.start,
+        end=chunk.start + draft.end,
+        content_hash=chunk.hash,
+        version=meta.text_sha256[:32],
+        fetched_at=meta.fetched_at,
+    )

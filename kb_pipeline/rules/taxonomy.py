@@ -5,7 +5,7 @@ Owns how phrases are compared: without case, plural, hyphen or accent of typogra
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from kb_pipeline.records import UNCLASSIFIED, Tagging, Taxonomy
@@ -31,6 +31,7 @@ def category_folders(taxonomy: Taxonomy) -> dict[str, str]:
     return {category_folder(name): name for name in (*(c.name for c in taxonomy.categories), UNCLASSIFIED)}
 
 
+@lru_cache(maxsize=1 << 14)
 def tag_form(name: str) -> str:
     """``name`` as a tag: lower case, singular, hyphenated (``KV caches`` → ``kv-cache``); empty if no word is left."""
     return "-".join(phrase(name))
@@ -50,27 +51,30 @@ class ClosedList:
         self._named = {form: tag for tag, aliases in taxonomy.tags.items() for form in map(tag_form, aliases)}
         self._named |= {tag_form(tag): tag for tag in taxonomy.tags}
 
-    def settled(self, tagging: Tagging, names: Iterable[str] = ()) -> Tagging:
+    def settled(self, tagging: Tagging, names: Sequence[str] = ()) -> Tagging:
         """``tagging`` with its categories from the closed list, and at most six tags in normal form, aliases resolved.
 
         A primary category that is not in the list is none, and the note says so. ``names`` are the item's entities: a
         tag that is one of them keeps its plural. ``candidates`` are the tags that the vocabulary lacks.
         """
-        kept = {name_form(name) for name in names}
         primary = self._categories.get(_CASELESS(tagging.primary_category), UNCLASSIFIED)
         note = None if primary != UNCLASSIFIED else tagging.note or _NOT_CLOSED.format(tagging.primary_category[:60])
         others = (self._categories.get(_CASELESS(name)) for name in tagging.secondary_categories)
-        forms = (tag if tag in kept or tag in self._tags else tag_form(tag) for tag in tagging.tags)
+        forms = (self._form(tag, names) for tag in tagging.tags)
         tags = tuple(dict.fromkeys(self._named.get(form, form) for form in forms if form))[:MOST_TAGS]
-        return tagging.model_copy(
-            update={
-                "primary_category": primary,
-                "secondary_categories": tuple(dict.fromkeys(name for name in others if name and name != primary)),
-                "tags": tags,
-                "note": note,
-                "candidates": tuple(tag for tag in tags if tag not in self._tags),
-            }
+        return Tagging(
+            primary_category=primary,
+            secondary_categories=tuple(dict.fromkeys(name for name in others if name and name != primary)),
+            tags=tags,
+            note=note,
+            margin=tagging.margin,
+            candidates=tuple(tag for tag in tags if tag not in self._tags),
         )
+
+    def _form(self, tag: str, names: Sequence[str]) -> str:
+        """``tag`` in normal form; as it is where it is known so, or where it is one of ``names``."""
+        form = tag_form(tag)
+        return tag if form == tag or tag in self._tags or any(name_form(name) == tag for name in names) else form
 
 
 def phrase(text: str) -> tuple[str, ...]:

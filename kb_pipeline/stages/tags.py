@@ -3,6 +3,8 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from io import BytesIO
+from operator import attrgetter
 from typing import cast
 
 from kb_pipeline.records import Chunk, Cluster, DedupDecision, Draft, Extraction, Item, Meta, Occurrence, Tagging
@@ -14,7 +16,8 @@ from kb_pipeline.world import Changes, Inputs, Output, Previous, World
 
 _SLICE = 2000  # items tagged at a time: what a stage holds beside its output
 # What a reader would call the item itself: a change of anything else (offsets, versions of a document) moves no date.
-_IDENTITY = {*FIELDS, "status", "superseded_by", "related_items", "confirmations", "needs_review"}
+_IDENTITY = (*FIELDS, "status", "superseded_by", "related_items", "confirmations", "needs_review")
+_identity = attrgetter(*_IDENTITY)
 
 _RETIRED = "retired"  # in place of the hash of a cluster: what an item was made from that no draft supports any more
 
@@ -24,26 +27,21 @@ def run(changes: Changes, inputs: Inputs, previous: Previous, world: World) -> O
     known = cast(tuple[Cluster, ...], inputs.records("dedup", "clusters"))
     clusters = [c for c in known if c.aside != "hidden"]
     hidden = {c.id for c in known if c.aside == "hidden"}
-    made_from = {c.id: ids.digest(c.model_dump_json()) for c in clusters}
+    made_from = _made_from(known, inputs.encoded("dedup", "clusters"))
     published = previous.inputs()
     touched = frozenset[str]().union(*(t for stage, t in changes.touched.items() if stage != "dedup"))
-    affected = [
-        c
-        for c in clusters
-        if changes.everything
-        or published.get(c.id) != made_from[c.id]
-        or any(o.doc_id in touched for o in c.occurrences)
-    ]
+    citing = {c.id for c in clusters for o in c.occurrences if o.doc_id in touched}
+    affected = [c for c in clusters if changes.everything or c.id in citing or published.get(c.id) != made_from[c.id]]
     library, closed = _Library(inputs), ClosedList(world.settings.taxonomy)
     now = world.clock.now().strftime("%Y-%m-%dT%H:%M:%SZ")
     upserts: dict[str, tuple[Item, ...]] = {}
-    wanted: Counter[str] = Counter()
+    wanted: list[str] = []
     for item, found in _tagged_items(affected, library, world):
         tagging = closed.settled(found, item.entities)
-        upserts[item.id] = (_dated(_tagged(item, tagging), _before(previous, item.id), now),)
-        wanted.update(tagging.candidates)
+        upserts[item.id] = (_published(item, tagging, _before(previous, item.id), now),)
+        wanted += tagging.candidates
     aliases = {alias: c.id for c in clusters for alias in c.aliases}
-    vanished = [key for key in previous.keys() if key not in made_from and key not in hidden]  # noqa: SIM118
+    vanished = [key for key in previous.keys() if key not in made_from]  # noqa: SIM118
     merged_away = {key for key in vanished if key in aliases and not _edited(previous, key)}
     leaving = [key for key in vanished if key not in merged_away and published.get(key) != _RETIRED]
     retired = _retire(leaving, previous, aliases, now)
@@ -61,8 +59,13 @@ def run(changes: Changes, inputs: Inputs, previous: Previous, world: World) -> O
         warnings=tuple(_left(item) for item in leavers if item.edited),
         causes={**causes, **dict.fromkeys(taken, history.BY_HAND)},
         gone=taken,
-        details=_details(upserts.values(), wanted),
+        details=_details(upserts.values(), Counter(wanted)),
     )
+
+
+def _made_from(clusters: Sequence[Cluster], lines: bytes) -> dict[str, str]:
+    """The hash of each cluster as it lies on disk."""
+    return {c.id: ids.digest(line) for c, line in zip(clusters, BytesIO(lines), strict=True)}
 
 
 def _tagged_items(clusters: Sequence[Cluster], library: "_Library", world: World) -> Iterator[tuple[Item, Tagging]]:
@@ -118,28 +121,29 @@ def _taken(clusters: Sequence[Cluster], library: _Library, closed: ClosedList, w
     """What the items would say whose files a person removed: that is for their history to keep."""
     items = [merge(c, library.witnesses(c.occurrences)) for c in clusters]
     found = world.engine.tag(items, world.settings.taxonomy) if items else ()
-    tagged = (_tagged(i, closed.settled(t, i.entities)) for i, t in zip(items, found, strict=True))
-    return {item.id: item for item in tagged}
+    settled = ((i, closed.settled(t, i.entities)) for i, t in zip(items, found, strict=True))
+    return {item.id: item.model_copy(update=_filed(tagging)) for item, tagging in settled}
 
 
-def _tagged(item: Item, tagging: Tagging) -> Item:
-    return item.model_copy(
-        update={
-            "primary_category": tagging.primary_category,
-            "secondary_categories": tagging.secondary_categories,
-            "tags": tagging.tags,
-            "note": tagging.note,
-        }
-    )
+def _filed(tagging: Tagging) -> dict[str, object]:
+    """What an item says of where it belongs."""
+    return {
+        "primary_category": tagging.primary_category,
+        "secondary_categories": tagging.secondary_categories,
+        "tags": tagging.tags,
+        "note": tagging.note,
+    }
 
 
-def _dated(item: Item, before: Item | None, now: str) -> Item:
-    content = ids.digest_json(
-        [item.model_dump(mode="json", include=_IDENTITY), sorted({s.doc_id for s in item.sources})]
-    )
+def _published(item: Item, tagging: Tagging, before: Item | None, now: str) -> Item:
+    """The item where it belongs, with the hash of what it says and the dates that follow from what it said before."""
+    filed = _filed(tagging)
+    said = {**dict(zip(_IDENTITY, _identity(item), strict=True)), **filed}
+    content = ids.digest_json([said, sorted({s.doc_id for s in item.sources})])
     same = before is not None and before.content_hash == content
     return item.model_copy(
         update={
+            **filed,
             "content_hash": content,
             "created_at": before.created_at if before else now,
             "updated_at": before.updated_at if before and same else now,
