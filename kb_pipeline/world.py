@@ -272,6 +272,10 @@ class Snapshot(Protocol):
     def documents(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
         """The documents that live rows cite; unknown ids are left out."""
 
+    def named(self) -> frozenset[str]:
+        """Every document, masked ones apart, that a row of the generation names, be it one that nobody may see: at
+        least those that live rows name, told without reading the rows."""
+
     def count(self) -> dict[str, int]:
         """Live rows by kind."""
 

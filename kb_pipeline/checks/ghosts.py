@@ -1,19 +1,16 @@
 """Whether anything live rests on a document that is gone: items, rows of every retained generation, questions."""
 
 from collections.abc import Iterable, Iterator
-from itertools import count
 from typing import cast
 
 from kb_pipeline.checks.findings import finding
 from kb_pipeline.errors import NotFound, StoreError
 from kb_pipeline.records import Finding, Item, Question
-from kb_pipeline.world import Changes, Inputs, Snapshot, World
+from kb_pipeline.world import Changes, Inputs, World
 
 BY_HAND = "human"
 """The source of what people wrote themselves, which has no original that could go."""
 
-_PAGE = 50_000  # documents asked for at a time: an answer in SQL has a limit
-_CITED = "select distinct unnest(list_concat([doc_id], docs, origins)) doc from rows order by doc limit {} offset {}"
 _RESTING = "select id from rows where list_contains(list_concat([doc_id], docs, origins), '{}') order by id limit 20"
 
 
@@ -44,20 +41,12 @@ def _rows(generation: str, documents: frozenset[str], world: World) -> Iterator[
     """Rows of one generation as readers meet it; one that is damaged serves nobody, and is another check's matter."""
     try:
         with world.index.snapshot(generation) as snapshot:
-            for doc in (d for d in _cited(snapshot) if d not in documents and not d.startswith(f"{BY_HAND}/")):
+            gone = sorted(doc for doc in snapshot.named() - documents if not doc.startswith(f"{BY_HAND}/"))
+            for doc in gone:
                 for (row,) in snapshot.sql(_RESTING.format(doc.replace("'", "''")))[1]:
                     yield f"{generation}: {row} rests on {doc}"
     except (NotFound, StoreError):
         return
-
-
-def _cited(snapshot: Snapshot) -> Iterator[str]:
-    """Every document that a row names."""
-    for start in count(0, _PAGE):
-        found = [str(doc) for (doc,) in snapshot.sql(_CITED.format(_PAGE, start))[1]]
-        yield from filter(None, found)
-        if len(found) < _PAGE:
-            return
 
 
 def _questions(inputs: Inputs) -> Iterator[str]:

@@ -86,6 +86,18 @@ def test_every_field_of_a_row_returns(index: Index) -> None:
         assert snapshot.rows(["kb_1"]) == [row]
 
 
+def test_every_document_is_named(index: Index) -> None:
+    """A generation tells which documents its rows name, as theirs, as cited or as an origin, and no masked one."""
+    rows = [item("kb_1", "one", doc="a/1", docs=("a/1", "a/2")), item("kb_2", "two", doc="a/3", origins=("a/4",))]
+    base = put(index, [*rows, item("kb_3", "three", doc="a/5"), item("kb_4", "four", doc="")])
+    put(index, [], base, ["kb_3"])
+    with index.snapshot() as snapshot:
+        assert snapshot.named() == {"a/1", "a/2", "a/3", "a/4"}
+    index.mask(frozenset({"a/1", "a/9"}))
+    with index.snapshot() as snapshot:
+        assert snapshot.named() == {"a/2", "a/3", "a/4"}
+
+
 def test_a_rollback_stands_until_the_next_promotion(index: Index) -> None:
     """A pin serves an earlier generation and remembers the candidate it turned down."""
     first = put(index, [item("kb_1", "one")])

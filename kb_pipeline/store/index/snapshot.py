@@ -111,6 +111,12 @@ class LocalSnapshot:
         docs = (tuple(doc for doc in cited.of(position) if doc not in self._masked) for position in seen.tolist())
         return dict(zip(self._all.ids(seen), docs, strict=True))
 
+    def named(self) -> frozenset[str]:
+        """Every document, masked ones apart, that a row of the generation names, be it one that nobody may see."""
+        first, *several = (self._all.column(name) for name in ("doc_id", "docs", "origins"))
+        flat = [first.filter(alive := pa.array(self._all.live)), *(pc.list_flatten(c.filter(alive)) for c in several)]
+        return frozenset(name for column in flat for name in pc.unique(column).to_pylist()) - self._masked - {""}
+
     def count(self) -> dict[str, int]:
         """Live rows by kind."""
         counted = pc.value_counts(self._all.column("kind").filter(pa.array(self._visible))).to_pylist()
