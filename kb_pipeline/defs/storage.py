@@ -1,21 +1,36 @@
 """Dagster's SQLite state with its connections kept open, for one process that works through a build. Knows no run.
 
 Dagster opens a connection for each event and each question, 400 in a small build, and closes it at once: each opening
-compiles its statements anew, each closing folds the write-ahead log back into the database.
+compiles its statements anew, each closing folds the write-ahead log back into the database. For the file of each run
+it reads all revisions of its tables, twice, to learn which is the newest.
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import cached_property
+from pathlib import Path
 from typing import Any, Self
 
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from dagster._core.instance.ref import InstanceRef
-from dagster._core.storage.event_log import SqliteEventLogStorage
+from dagster._core.storage.event_log import SqlEventLogStorageMetadata, SqliteEventLogStorage
+from dagster._core.storage.event_log.sqlite import sqlite_event_log
 from dagster._core.storage.runs import SqliteRunStorage
+from dagster._core.storage.sql import get_alembic_config
 from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS
 from dagster._core.storage.sqlite_storage import DagsterSqliteStorage
 from dagster._serdes import ConfigurableClassData
-from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy import Column, Connection, Engine, MetaData, PrimaryKeyConstraint, String, Table, create_engine, event
 from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.exc import DatabaseError
+
+_REVISION = Table(
+    "alembic_version",
+    MetaData(),
+    Column("version_num", String(32)),
+    PrimaryKeyConstraint("version_num", name="alembic_version_pkc"),
+)
 
 
 def kept_open(described: InstanceRef) -> InstanceRef:
@@ -66,10 +81,28 @@ class _Events(SqliteEventLogStorage):
     def _connect(self, shard: str) -> Iterator[Connection]:
         with self._db_lock:
             if shard not in self._engines:
-                self._engines[shard] = _engine(self.conn_string_for_shard(shard))
-                self._initdb(self._engines[shard])
+                self._engines[shard] = self._opened(shard)
             with self._engines[shard].begin() as connection:
                 yield connection
+
+    def _opened(self, shard: str) -> Engine:
+        """A file that is ready: a new one is made at the newest revision, what else has none is Dagster's to mend."""
+        is_new = not Path(self.path_for_shard(shard)).exists()
+        engine = _engine(self.conn_string_for_shard(shard))
+        if is_new:
+            with suppress(DatabaseError), engine.begin() as connection:  # the daemon may look at the run just now
+                SqlEventLogStorageMetadata.create_all(connection)
+                _REVISION.create(connection)
+                connection.execute(_REVISION.insert().values(version_num=self._newest))
+        with engine.connect() as connection:
+            ready = MigrationContext.configure(connection).get_current_revision()
+        if not ready:
+            self._initdb(engine)
+        return engine
+
+    @cached_property
+    def _newest(self) -> str | None:
+        return ScriptDirectory.from_config(get_alembic_config(sqlite_event_log.__file__)).get_current_head()
 
     def has_table(self, table_name: str) -> bool:
         """Asked at every event, of tables that do not go."""

@@ -2,16 +2,18 @@
 
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
 from dagster import DagsterInstance, DagsterRunStatus
 from dagster._core.instance.ref import InstanceRef
+from dagster._core.storage.event_log import SqliteEventLogStorage
 from sqlalchemy import event
 from sqlalchemy.pool import Pool
 
@@ -196,6 +198,22 @@ def test_a_build_keeps_dagsters_databases_open(root: Path) -> None:
     finally:
         event.remove(Pool, "connect", count)
     assert 0 < opened["connections"] < 25
+
+
+def test_the_file_of_a_run_is_the_one_that_dagster_makes(root: Path, tmp_path: Path) -> None:
+    """Its tables and its revision are those of a file that Dagster's own storage made."""
+    build(root)
+    ours = next(path for path in (root / ".dagster/state/history/runs").glob("*.db") if path.stem != "index")
+    with SqliteEventLogStorage(str(tmp_path / "theirs")).run_connection("run"):
+        assert described(ours) == described(tmp_path / "theirs" / "run.db")
+
+
+def described(path: Path) -> list[tuple[str, ...]]:
+    """The tables and indexes of a database, spacing aside, and its revision."""
+    with closing(sqlite3.connect(path)) as connection:
+        made = connection.execute("SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
+        revision = connection.execute("SELECT version_num FROM alembic_version").fetchall()
+    return sorted((kind, name, " ".join(sql.split())) for kind, name, sql in made) + revision
 
 
 def test_another_storage_than_sqlite_is_left_as_it_is(root: Path) -> None:
