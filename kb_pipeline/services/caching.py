@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Protocol, Self
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy.typing as npt
 from kb_pipeline.rules.ids import digest
 from kb_pipeline.world import VectorCache, Vectors
 
-# Vectors computed between two visits to the cache: about five seconds of work, which is what a kill can cost.
+# Vectors computed between two visits to the cache: about three seconds of work; a kill can cost two such steps.
 _STEP = 2_000
 
 
@@ -78,7 +79,8 @@ class CachedEmbedder:
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Vectors of shape ``(len(texts), dim)``, L2-normalised, in the order of ``texts``.
 
-        What is missing is computed and kept in steps of 2,000, so that an interrupted run loses one step at most.
+        What is missing is computed and kept in steps of 2,000, so that a killed run loses two of them at most: one is
+        written while the next is computed.
         """
         keys = [self.key(text) for text in texts]
         vectors, found = self._cache.get(keys)
@@ -94,15 +96,20 @@ class CachedEmbedder:
         for i in missing.tolist():
             places.setdefault(keys[i], []).append(i)
         todo = list(places)
-        for start in range(0, len(todo), _STEP):
-            step = todo[start : start + _STEP]
-            began = time.monotonic()
-            fresh = self._model.embed([texts[places[key][0]] for key in step])
-            self.seconds += time.monotonic() - began
-            self._cache.put(step, fresh)
-            self.computed += len(step)
-            for key, row in zip(step, fresh, strict=True):
-                vectors[places[key]] = row
+        with ThreadPoolExecutor(1) as writer:
+            writing: list[Future[None]] = []
+            for start in range(0, len(todo), _STEP):
+                step = todo[start : start + _STEP]
+                began = time.monotonic()
+                fresh = self._model.embed([texts[places[key][0]] for key in step])
+                self.seconds += time.monotonic() - began
+                self.computed += len(step)
+                if writing:
+                    writing.pop().result()
+                writing.append(writer.submit(self._cache.put, step, fresh))
+                for key, row in zip(step, fresh, strict=True):
+                    vectors[places[key]] = row
+            writing.pop().result()
 
     def warm(self) -> None:
         """Start loading the model, for which there will be work."""

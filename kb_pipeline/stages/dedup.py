@@ -27,7 +27,7 @@ from kb_pipeline.rules.pairs import NEAREST, all_pairs, bounded, joined, pairs_o
 from kb_pipeline.rules.written import item_of
 from kb_pipeline.world import Changes, Embedder, Inputs, Output, Pool, Previous, Vectors, World
 
-_SLICE = 4096  # texts embedded at a time, so that a killed run loses little
+_SLICE = 8000  # texts embedded at a time: what an embedder holds beside all vectors stays small
 _DOCUMENTS = 1024  # held at a time, as they stand on disk
 _PART = 32  # pairs weighed together: about 10 ms
 

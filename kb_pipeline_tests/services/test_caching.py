@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kb_pipeline.errors import SettingsError
+from kb_pipeline.errors import SettingsError, StoreError
 from kb_pipeline.services.caching import CachedEmbedder, MemoryCache
 from kb_pipeline.services.embedder import open_embedder
 from kb_pipeline.services.hashing import HashingEmbedder
@@ -71,6 +71,20 @@ def test_an_interrupted_run_keeps_its_finished_steps() -> None:
     again = CachedEmbedder(Recorder(), cache)
     again.embed(texts)
     assert again.computed == 1_000
+
+
+@pytest.mark.parametrize("fine", [0, 1, 2])
+def test_a_cache_that_cannot_be_written_stops_the_work(fine: int) -> None:
+    """Whichever step cannot be kept, while the next is computed or after the last, the caller is told."""
+
+    class Full(MemoryCache):
+        def put(self, keys: Sequence[bytes], vectors: Vectors) -> None:
+            if len(self._rows) >= fine * 2_000:
+                raise StoreError("the disk is full.")
+            super().put(keys, vectors)
+
+    with pytest.raises(StoreError, match="the disk is full"):
+        CachedEmbedder(Recorder(), Full(384)).embed([f"text {n}" for n in range(5_000)])
 
 
 def test_what_is_cached_needs_no_model() -> None:
