@@ -2,17 +2,18 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from typing import cast
 
 from kb_pipeline.checks.findings import finding
 from kb_pipeline.records import Finding, Page
+from kb_pipeline.rules.encoded import Read
 from kb_pipeline.rules.pages.proving import due
 from kb_pipeline.world import Changes, Inputs, World
 
 _CURE = "Run `kb build --full`."
-_SLICE = 2_000  # items looked at side by side
-_PART = 256  # of them that travel to a worker at a time: about 5 ms of work
+_PART = 256  # items that travel to a worker at a time: about 5 ms of work
 
 
 def run(changes: Changes, inputs: Inputs, world: World) -> Finding:
@@ -21,9 +22,9 @@ def run(changes: Changes, inputs: Inputs, world: World) -> Finding:
     homes = Counter(chain.from_iterable(part.items for page in pages for part in page.parts))
     twice = ((item, n) for item, n in homes.items() if n > 1)
     bad = [f"{item} is at home on {n} pages" for item, n in sorted(twice)]
-    keys = inputs.keys("tags") if changes.everything else sorted(changes.touched["tags"])
-    bad += _faults([key for key in keys if not inputs.broken("tags", key)], homes, inputs, world)
     known = set(inputs.keys("tags"))
+    keys = known if changes.everything else known & changes.touched["tags"]
+    bad += _faults([key for key in sorted(keys) if not inputs.broken("tags", key)], homes, inputs, world)
     bad += [f"{item} is on a page but not published" for item in sorted(homes.keys() - known)]
     for what, names in (("title", [p.title.casefold() for p in pages]), ("path", [p.path.casefold() for p in pages])):
         bad += [f"{n} pages have the {what} '{name}'" for name, n in sorted(Counter(names).items()) if n > 1]
@@ -32,12 +33,11 @@ def run(changes: Changes, inputs: Inputs, world: World) -> Finding:
 
 def _faults(keys: Sequence[str], homes: Mapping[str, int], inputs: Inputs, world: World) -> Iterator[str]:
     """The items that are on a page and should not be, or the other way round."""
-    for start in range(0, len(keys), _SLICE):
-        looked = {key: data for key in keys[start : start + _SLICE] if (data := inputs.encoded("tags", key))}
-        for key, found in zip(looked, world.pool.map(due, list(looked.values()), _PART), strict=True):
-            if isinstance(found, Exception):
-                inputs.records("tags", key)  # what cannot be read is named, with its cure
-                raise found
-            status, should = found
-            if should != (key in homes):
-                yield f"{key} is {status} and {'on no' if should else 'on a'} page"
+    looked = world.pool.map(due, Read(partial(inputs.encoded, "tags"), keys), _PART)
+    for key, found in zip(keys, looked, strict=True):
+        if isinstance(found, Exception):
+            inputs.records("tags", key)  # what cannot be read is named, with its cure
+            raise found
+        status, should = found
+        if should != (key in homes):
+            yield f"{key} is {status} and {'on no' if should else 'on a'} page"

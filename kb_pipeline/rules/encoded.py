@@ -2,13 +2,34 @@
 
 import json
 import re
+from collections.abc import Callable, Sequence
 from functools import cache
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar, overload
 
 from kb_pipeline.records import Extraction, Record
 from kb_pipeline.rules.ids import canonical
 
 R = TypeVar("R", bound=Record)
+T = TypeVar("T")
+U = TypeVar("U")
+
+
+class Read(Sequence[U]):
+    """What ``read`` gives for each of ``keys``, read whenever it is asked for: a pool holds what it is ahead by."""
+
+    def __init__(self, read: Callable[[T], U], keys: Sequence[T]) -> None:
+        self._read: Callable[[T], U] = read
+        self._keys: Sequence[T] = keys
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    @overload
+    def __getitem__(self, at: int) -> U: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[U]: ...
+    def __getitem__(self, at: int | slice) -> U | Sequence[U]:
+        return [*map(self._read, self._keys[at])] if isinstance(at, slice) else self._read(self._keys[at])
 
 
 def lines(kind: type[R], data: bytes) -> tuple[R, ...]:

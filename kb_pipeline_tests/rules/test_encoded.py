@@ -2,7 +2,7 @@
 
 import json
 
-from kb_pipeline.rules.encoded import stated, strings
+from kb_pipeline.rules.encoded import Read, stated, strings
 
 
 def test_strings_are_those_under_the_field_alone() -> None:
@@ -19,3 +19,17 @@ def test_drafts_are_told_from_the_lines_of_a_document() -> None:
     drafts = [one, {**one, "hash": "b2", "topic": "t"}]
     data = "".join(json.dumps({"chunk_hash": c, "drafts": d}) + "\n" for c, d in (("c1", drafts), ("c2", []))).encode()
     assert stated(data) == [("a1", "c1", "", "the cache is full"), ("b2", "c1", "t", "the cache is full")]
+
+
+def test_what_is_read_for_a_pool_is_read_when_asked_for() -> None:
+    """A part at a time, in order, and nothing ahead of it."""
+    asked: list[str] = []
+
+    def read(key: str) -> str:
+        asked.append(key)
+        return key.upper()
+
+    shown = Read(read, "abcd")
+    assert (len(shown), asked) == (4, [])
+    assert (shown[1:3], asked) == (["B", "C"], ["b", "c"])
+    assert list(shown) == ["A", "B", "C", "D"]
