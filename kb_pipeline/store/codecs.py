@@ -35,6 +35,8 @@ from kb_pipeline.store.files import file_hash
 
 R = TypeVar("R", bound=Record)
 Read = Callable[[str], bytes]
+Lines = Mapping[int, bytes]
+NO_LINES: Lines = {}
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,8 @@ class Found:
 
 @dataclass(frozen=True)
 class Codec:
-    """``encode(key, records)`` gives path below ``kb/`` → bytes; ``decode(paths, read)`` gives the records back.
+    """``encode(key, records, lines)`` gives path below ``kb/`` → bytes; ``decode(paths, read)`` gives the records back.
+    ``lines`` are those of records that are as they were decoded, by ``id``: they need not be made again.
 
     ``content(records, encoded)`` hashes the declared content fields: what the next stage's work depends on.
     ``editable`` says that people edit these files, so that foreign bytes are kept, not overwritten; ``versioned`` that
@@ -71,7 +74,7 @@ class Codec:
     the stage does not make.
     """
 
-    encode: Callable[[str, Sequence[Record]], dict[str, bytes]]
+    encode: Callable[[str, Sequence[Record], Lines], dict[str, bytes]]
     decode: Callable[[Sequence[str], Read], tuple[Record, ...]]
     content: Callable[[Sequence[Record], Mapping[str, bytes]], str]
     editable: bool = False
@@ -86,16 +89,17 @@ class Codec:
     key_of: Callable[[str, bytes], str] = lambda path, _: path.rpartition("/")[2].removesuffix(".json")
 
 
-def json_lines(records: Sequence[Record]) -> bytes:
-    """One JSON object a line, in order; defaults are left out, except the schema's version."""
-    return "".join(f"{_line(record)}\n" for record in records).encode()
+def json_lines(records: Sequence[Record], known: Lines = NO_LINES) -> bytes:
+    """One JSON object a line, in order; defaults are left out, except the schema's version. ``known`` are the lines of
+    records by ``id``."""
+    return b"".join(b"%b\n" % (known.get(id(record)) or _line(record)) for record in records)
 
 
-def _line(record: Record) -> str:
+def _line(record: Record) -> bytes:
     line = record.model_dump_json(exclude_defaults=True)
     if "schema_version" not in type(record).model_fields:
-        return line
-    return f'{{"schema_version":{SCHEMA_VERSION},{line[1:]}'
+        return line.encode()
+    return f'{{"schema_version":{SCHEMA_VERSION},{line[1:]}'.encode()
 
 
 def pretty(record: Record) -> bytes:
@@ -134,8 +138,8 @@ def _lines_in(
     *,
     shared: bool = False,
 ) -> Codec:
-    def encode(key: str, records: Sequence[Record]) -> dict[str, bytes]:
-        return {f"{folder}/{key}.jsonl": json_lines(records)}
+    def encode(key: str, records: Sequence[Record], lines: Lines) -> dict[str, bytes]:
+        return {f"{folder}/{key}.jsonl": json_lines(records, lines)}
 
     def decode(paths: Sequence[str], read: Read) -> tuple[Record, ...]:
         kind = kinds if isinstance(kinds, type) else kinds[paths[0].rpartition("/")[2].removesuffix(".jsonl")]
@@ -144,7 +148,7 @@ def _lines_in(
     return Codec(encode, decode, content, shared=shared)
 
 
-def _encode_document(key: str, records: Sequence[Record]) -> dict[str, bytes]:
+def _encode_document(key: str, records: Sequence[Record], _: Lines) -> dict[str, bytes]:
     document = cast(Document, records[0])
     return {
         f"normalized/{key}.md": document.text.encode(),
@@ -178,7 +182,7 @@ def _chunk_content(records: Sequence[Record], _: Mapping[str, bytes]) -> str:
     return ids.digest(*(cast(Chunk, c).hash for c in records))
 
 
-def _encode_item(key: str, records: Sequence[Record]) -> dict[str, bytes]:
+def _encode_item(key: str, records: Sequence[Record], _: Lines) -> dict[str, bytes]:
     item = cast(Item, records[0])
     return {f"items/{category_folder(item.primary_category)}/{key}.json": pretty(item)}
 

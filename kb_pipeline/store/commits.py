@@ -14,7 +14,7 @@ from typing import Any
 from kb_pipeline.errors import StoreError
 from kb_pipeline.records import Record
 from kb_pipeline.rules.history import Turn
-from kb_pipeline.store.codecs import Codec, Found
+from kb_pipeline.store.codecs import NO_LINES, Codec, Found, Lines
 from kb_pipeline.store.files import Stat, file_hash, prune, read_bytes, remove, replace, sweep, write_all
 from kb_pipeline.store.guarded import Guard, Seen, look
 from kb_pipeline.store.history import Step
@@ -68,7 +68,8 @@ class Commit:
     """One commit in the making, over ``manifest`` and the files below ``folder`` (``kb/``).
 
     ``interrupted`` is what the file ``journal`` holds: paths, and hashes of what killed commits may have left there.
-    ``categories`` maps the folder of each category to its name.
+    ``categories`` maps the folder of each category to its name. ``lines`` tells what records of a file were read from,
+    where the file has a given hash.
     """
 
     def __init__(
@@ -79,6 +80,7 @@ class Commit:
         journal: Path,
         interrupted: Mapping[str, frozenset[str]],
         categories: Mapping[str, str] = NO_CATEGORIES,
+        lines: Callable[[Mapping[str, str]], Lines] = lambda _: NO_LINES,
     ) -> None:
         self._folder, self._manifest, self._codec = folder, manifest, codec
         self._journal, self._interrupted = journal, interrupted
@@ -87,7 +89,7 @@ class Commit:
         self._stale: set[str] = set()
         self._gone: list[str] = []
         self._edited: list[str] = []
-        self._categories = categories
+        self._categories, self._lines = categories, lines
         self._faults: dict[str, str] = {}
         self._persons: set[str] = set()  # files that hold a person's words
         self._seen: dict[str, Seen | None] = {}  # files that people may be saving at this moment, as they were read
@@ -95,8 +97,9 @@ class Commit:
 
     def add(self, group: Group, recipe: str) -> None:
         """Publish ``group``, with what a person changed in its files; one that cannot be read stays as it is."""
-        entry, files = _encoded(self._codec, group, recipe)
         old, records = self._manifest.get(group.key), group.records
+        lines = self._lines(old.outputs) if old and self._codec and self._codec.shared else NO_LINES
+        entry, files = _encoded(self._codec, group, recipe, lines)
         standing = cache(self._standing)
         editable = self._codec is not None and self._codec.editable
         if editable and old and old.outputs and not any(standing(path) is not None for path in old.outputs):
@@ -153,7 +156,7 @@ class Commit:
             return entry, files, group.records
         if found.fresh:
             self._edited.append(group.key)
-        files = self._codec.encode(group.key, records)
+        files = self._codec.encode(group.key, records, NO_LINES)
         self._persons |= set(files)
         machine = next(iter(entry.outputs.values()))
         changes = {
@@ -280,13 +283,13 @@ def keep_version(folder: Path, path: str) -> None:
             replace(kept, data)
 
 
-def _encoded(codec: Codec | None, group: Group, recipe: str) -> tuple[Entry, Mapping[str, bytes]]:
-    """The manifest's entry for ``group``, and its files."""
+def _encoded(codec: Codec | None, group: Group, recipe: str, lines: Lines) -> tuple[Entry, Mapping[str, bytes]]:
+    """The manifest's entry for ``group``, and its files; ``lines`` need not be made again."""
     if group.failed is not None:
         return Entry(key=group.key, input=group.input, recipe=recipe, failed=group.failed, info=group.info), {}
     files, content, info = group.files or {}, group.content, group.info
     if codec and group.files is None:
-        files = codec.encode(group.key, group.records)
+        files = codec.encode(group.key, group.records, lines)
         content = codec.content(group.records, files)
         info = info or codec.facts(group.records)
     entry = Entry(

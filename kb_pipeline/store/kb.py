@@ -96,8 +96,10 @@ class Kb:
         codec, paths = CODECS[stage], sorted(entry.outputs)
         if not codec.shared:
             return codec.decode(paths, self.bytes_of)
-        held = self._parsed.get(paths[0])
-        return self._parsed.put(paths[0], codec.decode(paths, self.bytes_of)) if held is None else held
+        if (held := self._parsed.get(paths[0])) is not None:
+            return held
+        data = self.bytes_of(paths[0])
+        return self._parsed.put(paths[0], codec.decode(paths, lambda _: data), data)
 
     def encoded(self, stage: str, entry: Entry) -> bytes:
         """The bytes that ``read`` decodes. Raises ``StoreError`` where they are gone."""
@@ -203,7 +205,9 @@ class Kb:
             )
             journal = self.cache / f"{_journal(stage, source)}.json"
             interrupted = self.journalled(stage, source)
-            plan = Commit(self.folder, manifest, CODECS.get(stage), journal, interrupted, self.categories)
+            plan = Commit(
+                self.folder, manifest, CODECS.get(stage), journal, interrupted, self.categories, self._parsed.lines
+            )
             for group in (published := list(groups)):
                 plan.add(group, recipe)
             plan.delete(deletes)

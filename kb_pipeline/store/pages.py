@@ -21,7 +21,7 @@ _CATALOGUE = f"{FOLDER}/{CATALOGUE}.json"
 _HASH = 8
 
 
-def encode(key: str, records: Sequence[Record]) -> dict[str, bytes]:
+def encode(key: str, records: Sequence[Record], _: object) -> dict[str, bytes]:
     """The one file of a rendering; the catalogue as JSON, a page a line."""
     if key == CATALOGUE:
         lines = ",\n".join(brief.model_dump_json(exclude_defaults=True) for brief in records)
