@@ -3,10 +3,13 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from itertools import chain
+from typing import NamedTuple
 
 from kb_pipeline.records import Link, Page
-from kb_pipeline.rules.pages.sizing import Draft
+from kb_pipeline.rules.pages.sizing import Draft, page_id
+from kb_pipeline.rules.pages.titles import Name
 from kb_pipeline.rules.pages.topics import form_of, is_generic
 
 _MORE = re.compile(r"\s*[,:(–—]\s*|\s+(?:in|for|with|when|at|on|and why)\s+", re.IGNORECASE)
@@ -14,46 +17,73 @@ MOST_RELATED, MOST_BACKLINKS, FEWEST_RELATED = 12, 12, 3
 _RARE = 8  # pages that share a name, at most, for it to tell them as akin
 
 
-def linked(pages: Sequence[Page], drafts: Sequence[Draft], previous: Mapping[str, Page]) -> list[Page]:
-    """``pages`` (of ``drafts``, in the same order) with their links, by id; ``previous`` are the pages before, by id.
+class Links(NamedTuple):
+    """Where a page leads: to pages akin to it, and to those that name it."""
+
+    related: tuple[Link, ...]
+    backlinks: tuple[Link, ...]
+
+
+def linked(drafts: Sequence[Draft], names: Sequence[Name], previous: Mapping[str, Page]) -> list[Links]:
+    """The links of each of ``drafts``, whose ``names`` are in the same order; ``previous`` are the pages before, by id.
 
     Related are the pages of the subjects above and below, then those whose subject the items name most, then, up to
     three, those that share the rarest names. The last are chosen for a new page alone and stay with it: an item more on
     one page must not change the links of others. Backlinks come from pages that name this one and are not related.
     """
-    paths = {page.path: page.id for page in previous.values()}
-    numbers = {page.id: n for n, page in enumerate(pages)}
-    by_key = {draft.key: n for n, draft in enumerate(drafts)}
-    by_form = {
-        form_of(name): n
-        for n, draft in reversed(list(enumerate(drafts)))
-        for name in (pages[n].title, *draft.names, *(_head(name) for name in draft.names))
-        if not is_generic(name)
-    }
-    family = _family(drafts, by_key)
+    order = [(name.title, page_id(draft.key)) for draft, name in zip(drafts, names, strict=True)]
+    by_form = _by_form(drafts, names)
     named = [_named(n, draft, by_form) for n, draft in enumerate(drafts)]
-    akin = _akin(drafts, [n for n, page in enumerate(pages) if page.id not in previous])
-    back: list[dict[int, int]] = [{} for _ in pages]
+    related = [
+        list(dict.fromkeys([*above_and_below, *_best(mentions, order, MOST_RELATED)]))[:MOST_RELATED]
+        for above_and_below, mentions in zip(_family(drafts), named, strict=True)
+    ]
+    _with_kin(related, drafts, order, previous)
+    back: list[dict[int, int]] = [{} for _ in drafts]
     for n, mentions in enumerate(named):
         for other, times in mentions.items():
-            back[other][n] = times
-    found = []
-    for n, page in enumerate(pages):
-        related = list(dict.fromkeys([*family[n], *_best(named[n], pages, MOST_RELATED)]))[:MOST_RELATED]
-        if page.id in previous:
-            had = (paths.get(link.path, "") for link in previous[page.id].related)
-            close = [numbers[key] for key in had if key in numbers]
+            if n not in related[other]:
+                back[other][n] = times
+    link = cache(lambda n: Link(title=names[n].title, path=names[n].path))
+    return [
+        Links(tuple(map(link, found)), tuple(map(link, _best(others, order, MOST_BACKLINKS))))
+        for found, others in zip(related, back, strict=True)
+    ]
+
+
+def _by_form(drafts: Sequence[Draft], names: Sequence[Name]) -> dict[str, int]:
+    """The page that each form of a subject's name leads to: the first that bears it."""
+    found: dict[str, int] = {}
+    for n, (draft, name) in enumerate(zip(drafts, names, strict=True)):
+        for one in {name.title, *draft.names, *map(_head, draft.names)}:
+            if not is_generic(one):
+                found.setdefault(form_of(one), n)
+    return found
+
+
+def _with_kin(
+    related: Sequence[list[int]],
+    drafts: Sequence[Draft],
+    order: Sequence[tuple[str, str]],
+    previous: Mapping[str, Page],
+) -> None:
+    """Add to ``related``, where they are few, the pages that a new page shares the rarest names with, or that one of
+    the ``previous`` was related to."""
+    few = [n for n, found in enumerate(related) if len(found) < FEWEST_RELATED]
+    akin = _akin(drafts, [n for n in few if order[n][1] not in previous])
+    numbers = {key: n for n, (_, key) in enumerate(order)}
+    before = {page.path: numbers[page.id] for page in previous.values() if page.id in numbers}
+    for n in few:
+        if n in akin:
+            close = _best(akin[n], order, FEWEST_RELATED)
         else:
-            close = _best(akin[n], pages, FEWEST_RELATED)
-        related += [o for o in close if o not in related][: max(0, FEWEST_RELATED - len(related))]
-        others = _best({o: t for o, t in back[n].items() if o not in related}, pages, MOST_BACKLINKS)
-        links = {"related": _links(related, pages), "backlinks": _links(others, pages)}
-        found.append(page.model_copy(update=links))
-    return sorted(found, key=lambda page: page.id)
+            close = [before[link.path] for link in previous[order[n][1]].related if link.path in before]
+        related[n] += [other for other in close if other not in related[n]][: FEWEST_RELATED - len(related[n])]
 
 
-def _family(drafts: Sequence[Draft], by_key: dict[str, int]) -> list[list[int]]:
+def _family(drafts: Sequence[Draft]) -> list[list[int]]:
     """For each draft its nearest subject above that has a page, then those directly below it, in order."""
+    by_key = {draft.key: n for n, draft in enumerate(drafts)}
     family: list[list[int]] = [[] for _ in drafts]
     for n, draft in enumerate(drafts):
         above = next((by_key[key] for key in reversed(draft.parents) if key in by_key), None)
@@ -99,13 +129,9 @@ def _kin(page: int, shared: Sequence[Sequence[int]]) -> Counter[int]:
     return +scores
 
 
-def _best(counted: Mapping[int, int], pages: Sequence[Page], most: int) -> list[int]:
-    """The numbers that count most, by title."""
-    if not counted:
-        return []
-    best = sorted(counted, key=lambda n: (-counted[n], pages[n].title, pages[n].id))[:most]
-    return sorted(best, key=lambda n: (pages[n].title, pages[n].id))
-
-
-def _links(numbers: Sequence[int], pages: Sequence[Page]) -> tuple[Link, ...]:
-    return tuple(Link(title=pages[n].title, path=pages[n].path) for n in numbers)
+def _best(counted: Mapping[int, int], order: Sequence[tuple[str, str]], most: int) -> list[int]:
+    """The numbers that count most, in ``order``."""
+    if len(counted) < 2:
+        return list(counted)
+    best = sorted(counted, key=lambda n: (-counted[n], order[n]))[:most]
+    return sorted(best, key=order.__getitem__)

@@ -9,7 +9,7 @@ plan equal items give equal pages.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from kb_pipeline.records import UNCLASSIFIED, Outline, Page, Part, Placed, Taxonomy
@@ -51,6 +51,9 @@ def plan(
             drafts += pages_of(topic, standing)
     drafts = _with_thin(drafts, thin, standing)
     categories = _categories(drafts, taxonomy, standing)
+    names = titled(drafts, categories, standing)
+    links, disagreeing = linked(drafts, names, standing), _disagreeing(drafts, conflicts)
+    heirs = _heirs(outlines)
     pages = [
         Page(
             id=page_id(draft.key),
@@ -59,16 +62,24 @@ def plan(
             category=categories[draft.key],
             path=name.path,
             parts=tuple(
-                Part(heading=p.heading, items=tuple(i.id for i in p.items), place=p.place) for p in draft.pieces
+                Part(heading=p.heading, items=tuple([i.id for i in p.items]), place=p.place) for p in draft.pieces
             ),
+            conflicts=tuple(disagreeing.get(n, ())),
+            replaced=tuple(old for item in _ids(draft) for old in heirs.get(item, ())) if heirs else (),
+            related=links[n].related,
+            backlinks=links[n].backlinks,
         )
-        for draft, name in zip(drafts, titled(drafts, categories, standing), strict=True)
+        for n, (draft, name) in enumerate(zip(drafts, names, strict=True))
     ]
-    return linked(_with_conflicts(_with_history(pages, outlines), conflicts), drafts, standing)
+    return sorted(pages, key=lambda page: page.id)
 
 
-def _with_history(pages: Sequence[Page], outlines: Iterable[Outline]) -> list[Page]:
-    """``pages`` with the superseded items that led to theirs."""
+def _ids(draft: Draft) -> Iterator[str]:
+    return (item.id for piece in draft.pieces for item in piece.items)
+
+
+def _heirs(outlines: Iterable[Outline]) -> dict[str, list[str]]:
+    """The superseded items that led to each item which has no successor."""
     successor = {old: new for outline in outlines for old, new in outline.replaced.items()}
     led: dict[str, list[str]] = {}
     for old in sorted(successor):
@@ -77,21 +88,19 @@ def _with_history(pages: Sequence[Page], outlines: Iterable[Outline]) -> list[Pa
             last = following
             seen.add(last)
         led.setdefault(last, []).append(old)
-    if not led:
-        return list(pages)
-    found = [tuple(old for item in page.items for old in led.get(item, ())) for page in pages]
-    return [p.model_copy(update={"replaced": old}) if old else p for p, old in zip(pages, found, strict=True)]
+    return led
 
 
-def _with_conflicts(pages: Sequence[Page], conflicts: Iterable[tuple[str, str]]) -> list[Page]:
-    """``pages`` with the disagreements in which an item of theirs has a part."""
-    homes = {item: n for n, page in enumerate(pages) for part in page.parts for item in part.items}
+def _disagreeing(drafts: Sequence[Draft], conflicts: Iterable[tuple[str, str]]) -> dict[int, list[tuple[str, str]]]:
+    """By the number of a draft the disagreements in which an item of it has a part."""
+    pairs = sorted(conflicts)
+    homes = {item: n for n, draft in enumerate(drafts) for item in _ids(draft)} if pairs else {}
     found: dict[int, list[tuple[str, str]]] = {}
-    for pair in sorted(conflicts):
+    for pair in pairs:
         if all(item in homes for item in pair):
             for n in sorted({homes[item] for item in pair}):
                 found.setdefault(n, []).append(pair)
-    return [p.model_copy(update={"conflicts": tuple(found[n])}) if n in found else p for n, p in enumerate(pages)]
+    return found
 
 
 def _with_thin(drafts: Sequence[Draft], thin: Sequence[Topic], standing: Collection[str]) -> list[Draft]:
