@@ -54,8 +54,9 @@ def place(doc_id: str, date: str = "") -> Place:
 
     ``docs/guide-v0.5.md`` and ``docs/guide-v0.6.md`` are one lineage, so are ``docs/0.5/guide.md`` and its next.
     """
-    found = [m["marked"] or m["plain"] for m in _STEP.finditer(doc_id) if not m["date"]]
-    return Place(_STEP.sub("*", doc_id), ".".join(found[:1]), date)
+    steps = list(_STEP.finditer(doc_id))
+    found = [m["marked"] or m["plain"] for m in steps if not m["date"]]
+    return Place(_STEP.sub("*", doc_id) if steps else doc_id, ".".join(found[:1]), date)
 
 
 def newer(a: Side, b: Side, guard: str, places_a: Sequence[Place], places_b: Sequence[Place]) -> Newer | None:

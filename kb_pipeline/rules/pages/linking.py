@@ -105,7 +105,7 @@ def _forms(draft: Draft) -> Iterator[str]:
 
 def _named(n: int, draft: Draft, by_form: Mapping[str, int]) -> Counter[int]:
     """The pages whose subject the items of one name, and how many do."""
-    return Counter(other for form in _forms(draft) if (other := by_form.get(form, n)) != n)
+    return Counter([other for form in _forms(draft) if (other := by_form.get(form, n)) != n])
 
 
 def _akin(drafts: Sequence[Draft], wanted: Sequence[int]) -> dict[int, Counter[int]]:

@@ -70,7 +70,7 @@ def form_of(name: str) -> str:
 def is_generic(name: str) -> bool:
     """Whether ``name`` says nothing of its subject, so that its namesake elsewhere is another one."""
     form = form_of(name)
-    return not form or form in GENERIC or form.replace("-", "").isdigit()
+    return not form or form in GENERIC or (form[0].isdigit() and form.replace("-", "").isdigit())
 
 
 def is_release(heading: str) -> bool:
@@ -127,9 +127,10 @@ def _tree(key: str, outlines: Sequence[Outline]) -> Topic:
 def _spelled(name: str, outlines: Iterable[Outline]) -> str:
     """``name`` with the capitals that its items give it: ``Testclient``, from the name of a file, is ``TestClient``."""
     form = name.casefold()
-    names = chain.from_iterable(item.names for o in outlines for section in o.sections for item in section.items)
-    written = Counter(n for n in names if n.casefold() == form and not n.islower())
-    return min(written, key=lambda n: (-written[n], n)) if written else name
+    items = chain.from_iterable(section.items for o in outlines for section in o.sections)
+    written = [n for item in items for n in item.names if n.casefold() == form and not n.islower()]
+    counted = Counter(written) if written else {}
+    return min(counted, key=lambda n: (-counted[n], n), default=name)
 
 
 def _newest_first(outline: Outline) -> tuple[object, ...]:
