@@ -112,10 +112,12 @@ def name(groups: Sequence[Group], published: Iterable[Cluster], written: Mapping
     names = []
     for at, group in enumerate(groups):
         ids, old = owned.get(at, ()), led.get(at, ())
+        if len(ids) == 1 and not old:  # as it was
+            names.append(Name(ids[0], ()))
+            continue
         chosen = ids[0] if ids else (_revived(group, old) if old else "") or _fresh(group, taken)
         taken.add(chosen)
-        others = len(ids) > 1 or old
-        names.append(Name(chosen, tuple(sorted({*ids, *old} - {chosen})) if others else ()))
+        names.append(Name(chosen, tuple(sorted({*ids, *old} - {chosen}))))
     return names
 
 
@@ -131,9 +133,9 @@ def _topics(places: Mapping[str, tuple[Occurrence, ...]]) -> list[Group]:
 
 def _by_group(claims: Mapping[str, int]) -> dict[int, list[str]]:
     groups: dict[int, list[str]] = {}
-    for claimed, at in sorted(claims.items()):
+    for claimed, at in claims.items():
         groups.setdefault(at, []).append(claimed)
-    return groups
+    return {at: sorted(ids) if len(ids) > 1 else ids for at, ids in groups.items()}
 
 
 def _claims(home: Mapping[str, int], published: Iterable[Cluster]) -> tuple[dict[str, int], dict[str, int]]:
@@ -143,6 +145,11 @@ def _claims(home: Mapping[str, int], published: Iterable[Cluster]) -> tuple[dict
     aliases: dict[str, int] = {}
     for cluster in sorted(published, key=attrgetter("id")):
         drafts = {o.draft for o in cluster.occurrences}
+        if len(drafts) == 1 and not cluster.aliases:
+            (only,) = drafts
+            if only in home and item_id(only) == cluster.id:  # nearly every one
+                items[cluster.id] = home[only]
+                continue
         left = sorted(drafts & home.keys()) if len(drafts) > 1 else [draft for draft in drafts if draft in home]
         own = {item_id(draft): home[draft] for draft in reversed(left)}
         for claims, known in ((items, (cluster.id,)), (aliases, cluster.aliases)):

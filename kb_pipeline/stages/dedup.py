@@ -117,7 +117,7 @@ class _Nodes:
         for o in _occurrences(inputs, touched & held, texts, world):
             places.setdefault(o.draft, []).append(o)
             changed.add(o.draft)
-        grouped = {node: tuple(sorted(places[node], key=_where)) for node in sorted(places)}
+        grouped = {node: _sorted(places[node]) for node in sorted(places)}
         return cls(inputs, grouped, texts, frozenset(grouped.keys() - known), frozenset(changed))
 
     def load(self, wanted: Iterable[str]) -> None:
@@ -228,6 +228,10 @@ def _stated(docs: Sequence[str], inputs: Inputs, pool: Pool) -> Iterator[tuple[s
 
 
 _where = attrgetter("chunk_hash", "doc_id")
+
+
+def _sorted(found: Sequence[Occurrence]) -> tuple[Occurrence, ...]:
+    return tuple(sorted(found, key=_where)) if len(found) > 1 else tuple(found)
 
 
 def _candidates(nodes: _Nodes, before: _Before, world: World) -> dict[Key, float]:
