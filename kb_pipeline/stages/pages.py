@@ -23,7 +23,7 @@ def run(changes: Changes, inputs: Inputs, previous: Previous, world: World) -> O
     pages = tuple(plan(outlines.values(), world.settings.taxonomy, standing, conflicts))
     return Output(
         upserts={OUTLINES: tuple(outlines[doc] for doc in sorted(outlines)), PLAN: pages},
-        kept=len(set(pages) & set(standing)),
+        kept=len(set(map(id, pages)) & set(map(id, standing))),
         details={"pages": len(pages), "items": sum(len(page.items) for page in pages)},
     )
 

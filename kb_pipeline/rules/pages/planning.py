@@ -37,8 +37,8 @@ def plan(
     previous: Sequence[Page] = (),
     conflicts: Iterable[tuple[str, str]] = (),
 ) -> list[Page]:
-    """Pages by id, with related ones and backlinks; ``previous`` is the plan that they follow upon, ``conflicts`` are
-    pairs of items that disagree."""
+    """Pages by id, with related ones and backlinks; ``previous`` is the plan that they follow upon, whose own pages are
+    given where nothing of them changes. ``conflicts`` are pairs of items that disagree."""
     standing = {page.id: page for page in previous}
     outlines = list(outlines)
     drafts: list[Draft] = []
@@ -71,7 +71,11 @@ def plan(
         )
         for n, (draft, name) in enumerate(zip(drafts, names, strict=True))
     ]
-    return sorted(pages, key=lambda page: page.id)
+    return [_as_it_was(page, standing.get(page.id)) for page in sorted(pages, key=lambda page: page.id)]
+
+
+def _as_it_was(page: Page, before: Page | None) -> Page:
+    return before if before is not None and before == page else page
 
 
 def _ids(draft: Draft) -> Iterator[str]:
