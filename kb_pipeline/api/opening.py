@@ -88,6 +88,7 @@ class Opened:
             dim=self._writer.dim,
             retained=self.settings.options.retained_generations,
             given=self.kb.evaluated,
+            pool=self._pool,
         )
 
     @cached_property

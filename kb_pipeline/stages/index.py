@@ -4,11 +4,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import cast
 
 import numpy as np
+import pyarrow as pa
 
 from kb_pipeline.records import Chunk, Item, Meta, PageBrief, Rendering, Row
 from kb_pipeline.rules import ids
+from kb_pipeline.rules.columns import joined, packed, to_table, unpacked
 from kb_pipeline.rules.pages.reading import words_of
-from kb_pipeline.world import Changes, Embedder, Inputs, Output, Previous, Vectors, World
+from kb_pipeline.world import Changes, Embedder, Inputs, Output, Pool, Previous, Vectors, World
+
+_PART, _SLICE = 256, 8_192
+"""Items that a worker makes rows of at a time, and those that are begun while the rows of as many are taken in."""
+_TOLD = ("kind", "text", "heading", "title")  # what a vector is made from
+_PAGES = 64
+"""Pages whose vectors are made together: as many sentences are held as they have."""
 
 
 def run(changes: Changes, inputs: Inputs, previous: Previous, world: World) -> Output:
@@ -21,24 +29,26 @@ def run(changes: Changes, inputs: Inputs, previous: Previous, world: World) -> O
     docs = _keys("chunks", changes, inputs, everything) | _keys("normalized", changes, inputs, everything)
     documents = frozenset(inputs.keys("normalized"))
     unreadable = {key for key in items if inputs.broken("tags", key)}
-    made = (*_item_rows(items - unreadable, inputs), *_page_rows(pages, inputs), *_chunk_rows(docs, inputs))
-    rows = {row.id: row for row in made}
+    written = to_table([*_page_rows(pages, inputs, world.pool), *_chunk_rows(docs, inputs)])
+    rows = joined([*_item_rows(sorted(items - unreadable), inputs, world.pool), written])
+    places = {row: n for n, row in enumerate(rows.values("id"))}
     stale = [
         row
         for row, (_, doc) in known.items()
-        if row not in rows
+        if row not in places
         and (
             doc not in documents
             or row in pages
             or (row not in unreadable and (everything or row in items or (doc in docs and _is_chunk(row))))
         )
     ]
-    fresh = [row for row in rows.values() if row.id not in known or known[row.id][0] != ids.row_hash(row)]
+    hashes = rows.values("hash")
+    fresh = rows.take([n for row, n in places.items() if row not in known or known[row][0] != hashes[n]])
     warnings = tuple(f"item {key} cannot be read; its last valid version stays live." for key in sorted(unreadable))
     if base and not fresh and not stale:
         return Output(version=base, kept=len(known), warnings=warnings, details={"generation": base})
-    vectored = [row.kind != "chunk" or world.settings.options.embed_chunks for row in fresh]
-    vectors = _vectors([row for row, wanted in zip(fresh, vectored, strict=True) if wanted], world.embedder)
+    vectored = [kind != "chunk" or world.settings.options.embed_chunks for kind in fresh.values("kind")]
+    vectors = _vectors(fresh.table.select(_TOLD).filter(pa.array(vectored, pa.bool_())), world.embedder)
     generation = world.index.write(base, fresh, vectors, vectored, stale)
     return Output(
         version=generation,
@@ -56,31 +66,64 @@ def _is_chunk(row_id: str) -> bool:
     return row_id.startswith("ck_")
 
 
-def _vectors(rows: Sequence[Row], embedder: Embedder) -> Vectors:
+def _vectors(rows: pa.Table, embedder: Embedder) -> Vectors:
     """One a row, in order. A page's is the mean of those of its sentences that are known, so that it costs nothing."""
-    texts = {n: _embedded(row) for n, row in enumerate(rows) if row.kind != "page"}
+    kinds, texts, headings, titles = (column.to_pylist() for column in rows.columns)
+    embedded = zip(kinds, texts, headings, strict=True)
+    own = [n for n, kind in enumerate(kinds) if kind != "page"]
+    pages = [n for n, kind in enumerate(kinds) if kind == "page"]
     vectors = np.zeros((len(rows), embedder.dim), np.float32)
-    vectors[list(texts)] = embedder.embed(list(texts.values()))
-    for n, row in enumerate(rows):
-        if row.kind == "page":
-            said = [embedder.key(ids.canonical(line)) for line in row.text.split("\n\n")]
-            found, known = embedder.recall(said)
-            mean = found[known].sum(axis=0) if known.any() else embedder.embed([row.title])[0]
-            vectors[n] = mean / max(float(np.linalg.norm(mean)), 1e-9)
+    vectors[own] = embedder.embed([_embedded(*row) for row in embedded if row[0] != "page"])
+    for start in range(0, len(pages), _PAGES):
+        some = pages[start : start + _PAGES]
+        vectors[some] = _means([texts[n] for n in some], [titles[n] for n in some], embedder)
     return vectors
 
 
-def _embedded(row: Row) -> str:
+def _means(texts: Sequence[str], titles: Sequence[str], embedder: Embedder) -> Vectors:
+    """The vectors of pages; of one none of whose sentences is known, that of its title."""
+    said = [[embedder.key(ids.canonical(line)) for line in text.split("\n\n")] for text in texts]
+    found, known = embedder.recall([key for keys in said for key in keys])
+    ends = np.cumsum([len(keys) for keys in said])
+    means = np.zeros((len(said), embedder.dim), np.float32)
+    for n, (start, end) in enumerate(zip([0, *ends], ends, strict=False)):
+        here = known[start:end]
+        mean = found[start:end][here].sum(axis=0) if here.any() else embedder.embed([titles[n]])[0]
+        means[n] = mean / max(float(np.linalg.norm(mean)), 1e-9)
+    return means
+
+
+def _embedded(kind: str, text: str, heading: str) -> str:
     """An item's vector is that of its canonical statement, which ``dedup`` computed; a chunk's has its headings."""
-    return ids.canonical(row.text) if row.kind == "item" else f"{row.heading}\n{row.text}"
+    return ids.canonical(text) if kind == "item" else f"{heading}\n{text}"
 
 
-def _item_rows(keys: Iterable[str], inputs: Inputs) -> Iterator[Row]:
-    for key in sorted(keys):
-        for record in inputs.records("tags", key):
-            item = cast(Item, record)
-            if item.status == "active" and item.sources:
-                yield item_row(item)
+def _item_rows(keys: Sequence[str], inputs: Inputs, pool: Pool) -> Iterator[pa.Table]:
+    """The rows of the items that stand, in order, many at a time; workers read their files."""
+    ahead: Iterable[pa.Table] = ()
+    for start in range(0, len(keys), _SLICE):
+        slice_ = keys[start : start + _SLICE]
+        parts = [slice_[at : at + _PART] for at in range(0, len(slice_), _PART)]
+        files = [[inputs.encoded("tags", key) for key in part] for part in parts]
+        begun = zip(parts, pool.map(_packed, files, part=1), strict=True)
+        yield from ahead
+        ahead = (_taken(made, part, inputs) for part, made in begun)
+    yield from ahead
+
+
+def _packed(files: Sequence[bytes]) -> bytes:
+    return packed(_rows_of(Item.model_validate_json(data) for data in files if data))
+
+
+def _taken(made: bytes | Exception, keys: Sequence[str], inputs: Inputs) -> pa.Table:
+    """The rows that a worker ``made``. Where it could not, reading the files here tells which, why and what to do."""
+    if isinstance(made, bytes):
+        return unpacked(made)
+    return to_table(_rows_of(cast(Item, record) for key in keys for record in inputs.records("tags", key)))
+
+
+def _rows_of(items: Iterable[Item]) -> list[Row]:
+    return [item_row(item) for item in items if item.status == "active" and item.sources]
 
 
 def item_row(item: Item) -> Row:
@@ -121,24 +164,27 @@ def _origins(item: Item) -> set[str]:
     return {s.doc_id for s in item.sources if ids.canonical(s.source_span) == same_words} or {item.sources[0].doc_id}
 
 
-def _page_rows(keys: frozenset[str], inputs: Inputs) -> Iterator[Row]:
+def _page_rows(keys: frozenset[str], inputs: Inputs, pool: Pool) -> Iterator[Row]:
     if not keys:
         return
     briefs = {brief.id: brief for brief in cast(tuple[PageBrief, ...], inputs.records("wiki", "catalogue"))}
-    for key in sorted(keys & briefs.keys()):
-        for record in () if inputs.broken("wiki", key) else inputs.records("wiki", key):
-            yield _page_row(briefs[key], cast(Rendering, record))
+    told = [key for key in sorted(keys & briefs.keys()) if not inputs.broken("wiki", key)]
+    pages = [(briefs[key], cast(Rendering, record)) for key in told for record in inputs.records("wiki", key)]
+    for (brief, page), words in zip(pages, pool.map(words_of, [page.text for _, page in pages]), strict=True):
+        if isinstance(words, Exception):
+            raise words
+        yield _page_row(brief, page.path, words)
 
 
-def _page_row(brief: PageBrief, page: Rendering) -> Row:
+def _page_row(brief: PageBrief, path: str, words: str) -> Row:
     return Row(
         id=brief.id,
         kind="page",
-        text=words_of(page.text),
+        text=words,
         title=brief.title,
         doc_id=brief.docs[0] if brief.docs else "",
         source_id=brief.docs[0].partition("/")[0] if brief.docs else "",
-        uri=f"kb/wiki/{page.path}",
+        uri=f"kb/wiki/{path}",
         category=brief.category,
         tags=brief.tags,
         entities=brief.keys,

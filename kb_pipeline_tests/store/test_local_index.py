@@ -16,8 +16,8 @@ import pytest
 
 from kb_pipeline.errors import KbError, NotFound, StoreError
 from kb_pipeline.records import SCHEMA_VERSION, Scope
+from kb_pipeline.rules.columns import to_table
 from kb_pipeline.store.index import LocalIndex, sql
-from kb_pipeline.store.index.rows import to_table
 from kb_pipeline.store.index.writing import MOST_SEGMENTS
 from kb_pipeline_tests.store.backends import DIM, found, item, near, put, unit
 

@@ -21,15 +21,15 @@ import pyarrow as pa
 from kb_pipeline.errors import NotFound, StoreError
 from kb_pipeline.records import Row
 from kb_pipeline.rules.analyser import VERSION
+from kb_pipeline.rules.columns import Keys, Rows, keys, to_table
 from kb_pipeline.store import files
 from kb_pipeline.store.index import generations, writing
 from kb_pipeline.store.index.generations import Manifest
 from kb_pipeline.store.index.layout import LAYOUT
 from kb_pipeline.store.index.narrowed import NarrowedSnapshot
 from kb_pipeline.store.index.opened import WORDS, Generation
-from kb_pipeline.store.index.rows import Keys, keys, to_table
 from kb_pipeline.store.index.snapshot import LocalSnapshot
-from kb_pipeline.world import Vectors
+from kb_pipeline.world import Here, Pool, Vectors
 
 _MASK, _LOCK = "mask.json", ".lock"
 _OPENED = 4
@@ -49,8 +49,8 @@ class LocalIndex:
     """Generations in ``folder``, whose vectors ``embedder`` makes with ``dim`` numbers each.
 
     ``retained`` generations are kept for rollback besides the live one's successors. ``given`` tells names that stand
-    elsewhere for generations of before ``folder`` was lost: they are given to no other one. Safe for many reading
-    threads and processes beside one writer; writers wait for each other.
+    elsewhere for generations of before ``folder`` was lost: they are given to no other one. ``pool`` takes texts apart.
+    Safe for many reading threads and processes beside one writer; writers wait for each other.
     """
 
     def __init__(
@@ -61,8 +61,10 @@ class LocalIndex:
         dim: int,
         retained: int = 3,
         given: Callable[[], Iterable[str]] = tuple,
+        pool: Pool | None = None,
     ) -> None:
         self._folder, self._retained, self._given = folder, retained, given
+        self._pool = pool or Here()
         self._stamp = Manifest(layout=LAYOUT, analyser=VERSION, embedder=embedder, dim=dim)
         self._guard, self._writer = threading.RLock(), threading.RLock()
         self._opened: OrderedDict[tuple[str, State], Generation] = OrderedDict()
@@ -110,7 +112,7 @@ class LocalIndex:
         temporary = self._folder / f"{generations.TEMPORARY}{name}"
         try:
             temporary.mkdir()
-            manifest = writing.write(temporary, name, stamp, base, added, gone)
+            manifest = writing.write(temporary, name, stamp, base, added, gone, self._pool)
             generations.publish(temporary, self._folder / name, manifest, durable=WORDS)
         except OSError as error:
             generations.collect(self._folder, generations.names(self._folder))
@@ -327,10 +329,11 @@ def _recent(cache: OrderedDict[K, V], key: K, most: int = _OPENED) -> V:
 
 def _part(rows: Sequence[Row], vectors: Vectors, vectored: Sequence[bool], dim: int) -> writing.Part:
     """Rows with vectors first; of one id the last."""
+    given = Rows(to_table(rows))
     numbers = np.cumsum(np.asarray(vectored, np.bool_), dtype=np.int64) - 1
-    last = {row.id: n for n, row in enumerate(rows)}.values()
+    last = {name: n for n, name in enumerate(given.values("id"))}.values()
     first = [n for n in last if vectored[n]]
-    table = to_table([rows[n] for n in (*first, *(n for n in last if not vectored[n]))])
-    given, wanted = np.asarray(vectors, np.float32).reshape(-1, dim), numbers[first]
-    as_given = np.array_equal(wanted, np.arange(len(given)))  # as a first build gives all there are, which are large
-    return writing.Part(table, given if as_given else given[wanted])
+    table = given.take([*first, *(n for n in last if not vectored[n])]).table
+    known, wanted = np.asarray(vectors, np.float32).reshape(-1, dim), numbers[first]
+    as_given = np.array_equal(wanted, np.arange(len(known)))  # as a first build gives all there are, which are large
+    return writing.Part(table, known if as_given else known[wanted])

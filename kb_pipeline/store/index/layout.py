@@ -2,8 +2,8 @@
 
 from importlib.metadata import version
 
+from kb_pipeline.rules.columns import SCHEMA
 from kb_pipeline.rules.ids import digest
-from kb_pipeline.store.index.rows import SCHEMA
 
 _VECTORS = "int8 and float32, row after row"
 _DIGITS = 12

@@ -8,8 +8,10 @@ import json
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,16 +20,18 @@ import tantivy
 
 from kb_pipeline.records import Scope
 from kb_pipeline.rules.analyser import spelled
+from kb_pipeline.rules.columns import Keys
 from kb_pipeline.store.index import generations
-from kb_pipeline.store.index.rows import Keys
-from kb_pipeline.world import Vectors
+from kb_pipeline.world import Pool, Vectors
 
 _META, _MANAGED, _LOCK = "meta.json", ".managed.json", ".tantivy-writer.lock"
 _HEAP = 15_000_000, 200_000_000
 """Bytes of a writer's heap for an update and for a build; a larger heap writes fewer, larger segments."""
 _MANY = 5_000
 _AT_ONCE = 4_096  # rows taken out of Arrow
-_READ = ("key", "text", "heading", "title", "kind", "category", "doc_id", "docs")
+_PART = 2_048  # rows whose words a worker finds at a time: few, so that all can be under way
+_TEXTS = ("text", "heading", "title")
+_NAMES = ("key", "kind", "category", "doc_id", "docs")
 
 _Clause = tuple[tantivy.Occur, tantivy.Query]
 
@@ -49,37 +53,52 @@ SCHEMA = _schema()
 
 def families(table: pa.Table) -> dict[str, pa.Table]:
     """The rows of a table, as far as they are read here, by the index that holds their words."""
-    table = table.select(_READ)
+    table = table.select([*_NAMES, *_TEXTS])
     passage = pc.equal(table.column("kind"), PASSAGE)
     return {UNITS: table.filter(pc.invert(passage)), PASSAGES: table.filter(passage)}
 
 
-def write(folder: Path, base: Path | None, gone: Keys, added: Iterable[pa.Table]) -> None:
-    """Make the index in ``folder`` from that in ``base`` (shared by hard links) less ``gone``, plus ``added`` tables.
+@dataclass(frozen=True, eq=False)
+class Worded:
+    """Rows on their way into an index: their names and, a row, their words, which may be found elsewhere meanwhile."""
+
+    names: pa.Table
+    words: Iterator[str | Exception]
+
+
+def worded(table: pa.Table, pool: Pool) -> dict[str, Worded]:
+    """The rows of a table with their words, by the index that will hold these."""
+    return {
+        family: Worded(rows.select(_NAMES), pool.map(_words, list(_rows(rows.select(_TEXTS))), part=_PART))
+        for family, rows in families(table).items()
+    }
+
+
+def write(folder: Path, base: Path | None, gone: Keys, added: Iterable[Worded]) -> None:
+    """Make the index in ``folder`` from that in ``base`` (shared by hard links) less ``gone``, plus ``added`` rows.
 
     One writing thread, so that equal input gives equal segments. tantivy makes its files durable itself.
     Raises ``OSError`` where they cannot be written.
     """
     folder.mkdir(parents=True)
-    tables = [table for table in added if table.num_rows]
+    parts = [part for part in added if part.names.num_rows]
     if base is not None:
         _link(base, folder)
-    if base is None or tables or len(gone):
+    if base is None or parts or len(gone):
         try:
-            _write(folder, base is not None, gone, tables)
+            _write(folder, base is not None, gone, parts)
         except ValueError as error:  # what tantivy raises for a full disk
             raise OSError(f"the lexical index: {error}") from error
 
 
-def _write(folder: Path, exists: bool, gone: Keys, tables: Sequence[pa.Table]) -> None:
+def _write(folder: Path, exists: bool, gone: Keys, parts: Sequence[Worded]) -> None:
     index = tantivy.Index.open(str(folder)) if exists else tantivy.Index(SCHEMA, str(folder))
-    writer = index.writer(_HEAP[sum(table.num_rows for table in tables) > _MANY], 1)
+    writer = index.writer(_HEAP[sum(part.names.num_rows for part in parts) > _MANY], 1)
     if exists and len(gone):
         writer.delete_documents_by_query(tantivy.Query.term_set_query(SCHEMA, "key", gone.tolist()))
-    for table in tables:
-        for rows in table.to_batches(_AT_ONCE):
-            for document in _documents(rows):
-                writer.add_document(document)
+    for part in parts:
+        for document in _documents(part):
+            writer.add_document(document)
     _paragraph.cache_clear()
     writer.commit()
     writer.wait_merging_threads()
@@ -98,17 +117,29 @@ def _link(base: Path, folder: Path) -> None:
     shutil.copyfile(base / _META, folder / _META)
 
 
-def _documents(rows: pa.RecordBatch) -> Iterator[tantivy.Document]:
-    for key, text, heading, title, kind, category, doc, docs in zip(
-        *(rows.column(name).to_pylist() for name in _READ), strict=True
-    ):
-        above = heading if title in heading else f"{title}\n\n{heading}"
+def _documents(part: Worded) -> Iterator[tantivy.Document]:
+    for (key, kind, category, doc, docs), words in zip(_rows(part.names), part.words, strict=True):
+        if isinstance(words, Exception):
+            raise words
         document = tantivy.Document()
         document.add_unsigned("key", key)
-        document.add_text("text", " ".join(map(_paragraph, f"{text}\n\n{above}".split("\n\n"))))
+        document.add_text("text", words)
         for term in _terms(kind, category, docs or [doc]):
             document.add_text("scope", term)
         yield document
+
+
+def _rows(table: pa.Table) -> Iterator[tuple[Any, ...]]:
+    """The values of each row, in order."""
+    for rows in table.to_batches(_AT_ONCE):
+        yield from zip(*(column.to_pylist() for column in rows.columns), strict=True)
+
+
+def _words(texts: tuple[str, str, str]) -> str:
+    """The tokens of a row, its text, heading and title given."""
+    text, heading, title = texts
+    above = heading if title in heading else f"{title}\n\n{heading}"
+    return " ".join(map(_paragraph, f"{text}\n\n{above}".split("\n\n")))
 
 
 _paragraph = lru_cache(maxsize=1 << 16)(spelled)

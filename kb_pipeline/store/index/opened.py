@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kb_pipeline.errors import KbError, NotFound
+from kb_pipeline.rules.columns import SCHEMA, Keys
 from kb_pipeline.store.index import generations, rows, scan
 from kb_pipeline.store.index.lexical import PASSAGE, PASSAGES, UNITS, Lexicon
 from kb_pipeline.store.index.scan import Flags, Positions
@@ -69,13 +70,13 @@ class Generation:
     def column(self, name: str) -> pa.ChunkedArray:
         """One column over all positions, dead rows included."""
         chunks = [chunk for table in self.tables for chunk in table.column(name).chunks]
-        return pa.chunked_array(chunks, rows.SCHEMA.field(name).type)
+        return pa.chunked_array(chunks, SCHEMA.field(name).type)
 
     def ids(self, positions: Positions) -> list[str]:
         """The ids of the rows at these positions, in order."""
         return list(self._ids[positions].tolist())
 
-    def positions(self, keys: rows.Keys) -> Positions:
+    def positions(self, keys: Keys) -> Positions:
         """Where the live rows of these keys stand; -1 where there is none."""
         if not len(self._keys):
             return np.full(len(keys), -1, dtype=np.int64)
@@ -92,7 +93,7 @@ class Generation:
         ]
         if len(parts) == 1:
             return parts[0]
-        table = pa.concat_tables(parts) if parts else rows.SCHEMA.empty_table()
+        table = pa.concat_tables(parts) if parts else SCHEMA.empty_table()
         return table.take(pa.array(np.argsort(np.argsort(segments, kind="stable"), kind="stable")))
 
     def exact(self, positions: Positions) -> tuple[Vectors, Flags]:

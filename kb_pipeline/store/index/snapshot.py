@@ -10,7 +10,8 @@ import pyarrow.compute as pc
 
 from kb_pipeline.errors import StoreError
 from kb_pipeline.records import Card, Row, Scope
-from kb_pipeline.store.index import reading, rows, scan, sql
+from kb_pipeline.rules.columns import FIELDS, keys, to_rows, to_table
+from kb_pipeline.store.index import reading, scan, sql
 from kb_pipeline.store.index.opened import Generation
 from kb_pipeline.store.index.scan import Flags, Positions
 from kb_pipeline.world import Vectors
@@ -78,7 +79,7 @@ class LocalSnapshot:
 
     def rows(self, ids: Sequence[str]) -> list[Row]:
         """Live rows by id, in the order asked; unknown ids are left out."""
-        return [self._shown(row) for row in rows.to_rows(self._all.take(self._seen(ids)))]
+        return [self._shown(row) for row in to_rows(self._all.take(self._seen(ids)))]
 
     def cards(self, scope: Scope) -> list[Card]:
         """What can be read whole: every document, and every page, that ``scope`` lets see; sorted by ref."""
@@ -92,11 +93,11 @@ class LocalSnapshot:
     def read(self, ref: str) -> list[Row]:
         """The passages of one document in order, or the one row of a page; empty where it may not be seen."""
         positions = reading.parts(self._all, self._visible, ref)
-        return [self._shown(row) for row in rows.to_rows(self._all.take(positions))]
+        return [self._shown(row) for row in to_rows(self._all.take(positions))]
 
     def everything(self) -> list[Row]:
         """Every live row."""
-        return rows.to_rows(self._table)
+        return to_rows(self._table)
 
     def passages(self, ids: Sequence[str]) -> dict[str, str]:
         """The chunk row in which each row begins, in its first document; ids that stand in none are left out."""
@@ -230,7 +231,7 @@ class LocalSnapshot:
         return self._all.cited.touching(frozenset(docs) - self._masked)
 
     def _seen(self, ids: Sequence[str]) -> Positions:
-        positions = self._all.positions(rows.keys(ids))
+        positions = self._all.positions(keys(ids))
         positions = positions[positions >= 0]
         return positions[self._visible[positions]]
 
@@ -251,5 +252,5 @@ class LocalSnapshot:
         """What SQL sees: the columns of ``Row`` over the live rows."""
         touched = self._visible & (self._all.cited.touching(self._masked) | self._all.originated.touching(self._masked))
         plain = self._all.take(np.flatnonzero(self._visible & ~touched))
-        shown = [self._shown(row) for row in rows.to_rows(self._all.take(np.flatnonzero(touched)))]
-        return pa.concat_tables([plain, rows.to_table(shown)]).select(rows.FIELDS)
+        shown = [self._shown(row) for row in to_rows(self._all.take(np.flatnonzero(touched)))]
+        return pa.concat_tables([plain, to_table(shown)]).select(FIELDS)

@@ -1,7 +1,7 @@
 """A new generation from an earlier one and changed rows: tombstones, compaction. Knows no pointer, lock or reader."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,11 +9,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kb_pipeline.rules.columns import Keys
 from kb_pipeline.store.index import generations, lexical, rows, scan
 from kb_pipeline.store.index.generations import Manifest, Segment
 from kb_pipeline.store.index.opened import DEAD, SEGMENTS, WORDS, Generation
 from kb_pipeline.store.index.scan import Flags, Positions
-from kb_pipeline.world import Vectors
+from kb_pipeline.world import Pool, Vectors
 
 MOST_SEGMENTS, FEWER_SEGMENTS = 16, 8
 """Above the first number the smallest segments are merged down to the second: one small merge in eight updates."""
@@ -54,7 +55,9 @@ class _Held:
         return self.segment.model_copy(update={"dead": len(dead)})
 
 
-def write(folder: Path, name: str, stamp: Manifest, base: Generation | None, added: Part, gone: rows.Keys) -> Manifest:
+def write(
+    folder: Path, name: str, stamp: Manifest, base: Generation | None, added: Part, gone: Keys, pool: Pool
+) -> Manifest:
     """Write into the empty ``folder`` what ``base`` holds, less ``gone``, plus ``added``; returns the manifest.
 
     ``stamp`` carries analyser, embedder and dimension. Files that stay as they are become hard links.
@@ -67,19 +70,19 @@ def write(folder: Path, name: str, stamp: Manifest, base: Generation | None, add
     merged = [segment for segment in held if not segment.live.all()] if thin else _smallest(held)
     kept = [segment for segment in held if segment not in merged]
     parts = [part for part in (*(segment.surviving() for segment in merged), added) if part.table.num_rows]
-    if thin or base is None:
-        _write_words(folder, None, gone, [*(segment.table for segment in kept), *(part.table for part in parts)])
-    else:
-        _write_words(folder, base, gone, [added.table])
+    whole = thin or base is None
+    tables = [*(segment.table for segment in kept), *(part.table for part in parts)] if whole else [added.table]
+    words = [lexical.worded(table, pool) for table in tables]
     segments = [segment.share(folder) for segment in kept]
     if parts:
         segments.append(_write_segment(folder, name, parts))
+    _write_words(folder, None if whole else base, gone, words)
     kinds = [segment.table.column("kind").filter(pa.array(segment.live)) for segment in kept]
     counts = _counts([*kinds, *(part.table.column("kind") for part in parts)])
     return stamp.model_copy(update={"segments": tuple(segments), "counts": counts})
 
 
-def _held(base: Generation | None, gone: rows.Keys) -> Iterable[_Held]:
+def _held(base: Generation | None, gone: Keys) -> Iterable[_Held]:
     if base is None:
         return
     live = base.live.copy()
@@ -103,20 +106,21 @@ def _smallest(held: Sequence[_Held]) -> Sequence[_Held]:
     return sorted(held, key=lambda segment: int(np.count_nonzero(segment.live)))[: len(held) + 1 - FEWER_SEGMENTS]
 
 
-def _write_words(folder: Path, base: Generation | None, gone: rows.Keys, tables: Sequence[pa.Table]) -> None:
-    """The words of ``base``, if any, less ``gone``, plus those of ``tables``: an index a family."""
-    added = [lexical.families(table) for table in tables]
+def _write_words(
+    folder: Path, base: Generation | None, gone: Keys, added: Sequence[Mapping[str, lexical.Worded]]
+) -> None:
+    """The words of ``base``, if any, less ``gone``, plus those ``added``: an index a family."""
     removed = lexical.families(base.take(_found(base, gone))) if base else {}
     for family in (lexical.UNITS, lexical.PASSAGES):
         lexical.write(
             folder / WORDS / family,
             base.folder / WORDS / family if base else None,
             removed[family].column("key").to_numpy() if base else gone,
-            [tables[family] for tables in added],
+            [part[family] for part in added],
         )
 
 
-def _found(base: Generation, keys: rows.Keys) -> Positions:
+def _found(base: Generation, keys: Keys) -> Positions:
     positions = base.positions(keys)
     return positions[positions >= 0]
 
