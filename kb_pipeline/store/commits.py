@@ -108,7 +108,7 @@ class Commit:
         if edits:
             entry, files, records = self._overlaid(group, entry, files, old, edits)
         if self._codec and self._codec.turn:
-            self._remember(self._codec.turn, old, files, standing, group.records, records)
+            self._remember(self._codec.turn, old, entry, files, standing, group.records, records)
         self._stale |= set(old.outputs if old else ()) - set(entry.outputs)
         self._writes.update({p: d for p, d in files.items() if standing(p) != d})
         self._entries.append(entry)
@@ -125,6 +125,7 @@ class Commit:
         self,
         turn: Callable[[bytes | None, Sequence[Record], Sequence[Record]], Turn],
         old: Entry | None,
+        entry: Entry,
         files: Mapping[str, bytes],
         standing: Callable[[str], bytes | None],
         said: Sequence[Record],
@@ -134,7 +135,7 @@ class Commit:
         for path, data in files.items():
             before = standing(path) or next(filter(None, map(standing, old.outputs if old else ())), None)
             if before != data:
-                self.steps.append(Step(path, data, turn(before, said, now)))
+                self.steps.append(Step(path, entry.edited.get(path) or entry.outputs[path], turn(before, said, now)))
 
     def _overlaid(
         self, group: Group, entry: Entry, files: Mapping[str, bytes], old: Entry | None, edits: Mapping[str, str]
@@ -245,7 +246,7 @@ class Commit:
     def _intentions(self, stale: set[str]) -> bytes:
         """What this commit, and the killed ones before it, may leave on disk."""
         ours = self._writes.keys() - self._persons  # bytes with a person's words must not pass for ours
-        intended = {path: file_hash(self._writes[path]) for path in ours}
+        intended = {path: found for e in self._entries for path, found in e.outputs.items() if path in ours}
         leaving = {path: file_hash(read_bytes(self._folder / path) or b"") for path in stale}
         hashes = {path: set(found) for path, found in self._interrupted.items()}
         for path, found in (*intended.items(), *leaving.items()):

@@ -37,10 +37,11 @@ class Telling:
 
 @dataclass(frozen=True)
 class Step:
-    """What a commit does to one file below ``kb/``: ``bytes_`` are what will stand at ``path``, None where nothing."""
+    """What a commit does to one file below ``kb/``: ``wanted`` is the hash of what will then
+    stand at ``path``, None where nothing will."""
 
     path: str
-    bytes_: bytes | None
+    wanted: str | None
     turn: Turn
 
 
@@ -86,8 +87,7 @@ class History:
             cause = telling.causes.get(item.id, NO_CAUSE)
             made = events(step.turn, past.get(item.id, []), cause, _at(step.turn, telling.at), telling.run)
             if made:
-                hash_ = file_hash(step.bytes_) if step.bytes_ is not None else None
-                noted += [_Noted(step.path, hash_, item.id, line) for line in _lines(made)]
+                noted += [_Noted(step.path, step.wanted, item.id, line) for line in _lines(made)]
         if noted:
             told = (json.dumps([each.path, each.wanted, each.line.decode()]) for each in noted)
             replace(self._note, "".join(f"{line}\n" for line in told).encode())
