@@ -3,11 +3,9 @@
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 
-from kb_pipeline.api.estimating import forecast
 from kb_pipeline.api.reporting import build_report
 from kb_pipeline.api.session import LISTENER, Session
 from kb_pipeline.checks import CHECKS
-from kb_pipeline.engines.openai import OpenAi
 from kb_pipeline.errors import NotFound, SourceUnavailable
 from kb_pipeline.recipes import outdated
 from kb_pipeline.records import BuildReport, Estimate, Finding, StageReport
@@ -64,7 +62,12 @@ class Building(Session):
         """What the next build would ask of models, by stage, as ranges. Sources are read, no model is asked."""
         self.stale(only)
         endpoint, opened = self.settings.endpoint, self._opened.endpoint
-        if endpoint is None or opened is None or not isinstance(self.world.engine, OpenAi):
+        if endpoint is None or opened is None:
+            return Estimate()
+        from kb_pipeline.api.estimating import forecast  # of no use, and 20 ms, to who asks no model
+        from kb_pipeline.engines.openai import OpenAi
+
+        if not isinstance(self.world.engine, OpenAi):
             return Estimate()
         return forecast(self._run(full=full), opened.client, endpoint, only)
 

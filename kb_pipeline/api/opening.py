@@ -4,13 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from kb_pipeline.engines import open_engine
 from kb_pipeline.records import Spent
 from kb_pipeline.services.caching import CachedEmbedder
 from kb_pipeline.services.embedder import embedder_of, open_embedder
-from kb_pipeline.services.endpoint import OpenEndpoint, open_endpoint
 from kb_pipeline.services.fetcher import HttpFetcher
 from kb_pipeline.services.pool import WorkerPool, processors
 from kb_pipeline.services.sandbox import SandboxConverter
@@ -21,6 +20,9 @@ from kb_pipeline.store.logs import Log
 from kb_pipeline.store.replies import Replies
 from kb_pipeline.store.vectors import VectorCache
 from kb_pipeline.world import World
+
+if TYPE_CHECKING:
+    from kb_pipeline.services.endpoint import OpenEndpoint
 
 LEDGER, REJECTS = "ledger.jsonl", "rejects.jsonl"
 
@@ -41,10 +43,12 @@ class Opened:
     kb: Kb
 
     @cached_property
-    def endpoint(self) -> OpenEndpoint | None:
+    def endpoint(self) -> "OpenEndpoint | None":
         """The endpoint that the settings name; nothing is sent before the first question."""
         if self.settings.endpoint is None:
             return None
+        from kb_pipeline.services.endpoint import open_endpoint  # of no use, and 20 ms, to who asks no model
+
         return open_endpoint(
             self.settings.endpoint,
             replies=Replies(self.kb.folder / "replies"),

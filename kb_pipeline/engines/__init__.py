@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 from kb_pipeline.engines.extractive import Extractive
-from kb_pipeline.engines.openai import OpenAi
 from kb_pipeline.errors import SettingsError
 from kb_pipeline.settings import Settings
 from kb_pipeline.world import ChatClient, Embedder, Engine, Here, Pool
@@ -24,6 +23,8 @@ def _openai(settings: Settings, _: Embedder, client: ChatClient | None, pool: Po
             where="settings",
             cure="Set KB_LLM_BASE_URL and KB_LLM_MODEL, in the environment or in .env.",
         )
+    from kb_pipeline.engines.openai import OpenAi  # of no use, and 20 ms, to who asks no model
+
     return OpenAi(settings, client)
 
 
