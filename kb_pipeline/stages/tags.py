@@ -1,20 +1,25 @@
 """Clusters to published items: merged fields, category, tags, dates and status. Writes nothing itself."""
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
 from operator import attrgetter
-from typing import cast
+from typing import NamedTuple, TypeVar, cast
 
 from kb_pipeline.records import Chunk, Cluster, DedupDecision, Draft, Extraction, Item, Meta, Occurrence, Tagging
 from kb_pipeline.rules import history, ids
 from kb_pipeline.rules.edits import FIELDS
+from kb_pipeline.rules.encoded import lines
 from kb_pipeline.rules.merging import Witness, merge
 from kb_pipeline.rules.taxonomy import ClosedList
-from kb_pipeline.world import Changes, Inputs, Output, Previous, World
+from kb_pipeline.world import Changes, Inputs, Output, Pool, Previous, World
 
 _SLICE = 2000  # items tagged at a time: what a stage holds beside its output
+_CASE = 128  # items merged by a worker at a time: about 10 ms of work
+_READ = ("atomic_items", "chunks", "normalized")
+_Papers = tuple[tuple[Extraction, ...], tuple[Chunk, ...], Meta]
+T = TypeVar("T")
 # What a reader would call the item itself: a change of anything else (offsets, versions of a document) moves no date.
 _IDENTITY = (*FIELDS, "status", "superseded_by", "related_items", "confirmations", "needs_review")
 _identity = attrgetter(*_IDENTITY)
@@ -32,11 +37,11 @@ def run(changes: Changes, inputs: Inputs, previous: Previous, world: World) -> O
     touched = frozenset[str]().union(*(t for stage, t in changes.touched.items() if stage != "dedup"))
     citing = {c.id for c in clusters for o in c.occurrences if o.doc_id in touched}
     affected = [c for c in clusters if changes.everything or c.id in citing or published.get(c.id) != made_from[c.id]]
-    library, closed = _Library(inputs), ClosedList(world.settings.taxonomy)
+    closed = ClosedList(world.settings.taxonomy)
     now = world.clock.now().strftime("%Y-%m-%dT%H:%M:%SZ")
     upserts: dict[str, tuple[Item, ...]] = {}
     wanted: list[str] = []
-    for item, found in _tagged_items(affected, library, world):
+    for item, found in _tagged_items(affected, inputs, world):
         tagging = closed.settled(found, item.entities)
         upserts[item.id] = (_published(item, tagging, _before(previous, item.id), now),)
         wanted += tagging.candidates
@@ -50,7 +55,7 @@ def run(changes: Changes, inputs: Inputs, previous: Previous, world: World) -> O
     leavers, standing = [item for (item,) in retired.values()], frozenset(inputs.keys("normalized"))
     causes = history.explained(affected, decisions, leavers, standing, heirs)
     by_hand = hidden & previous.removed()
-    taken = _taken([c for c in known if c.id in by_hand], library, closed, world)
+    taken = _taken([c for c in known if c.id in by_hand], inputs, closed, world)
     return Output(
         upserts={**upserts, **retired},
         deletes=frozenset(merged_away | (hidden & published.keys())),
@@ -63,30 +68,101 @@ def run(changes: Changes, inputs: Inputs, previous: Previous, world: World) -> O
     )
 
 
-def _made_from(clusters: Sequence[Cluster], lines: bytes) -> dict[str, str]:
+def _made_from(clusters: Sequence[Cluster], data: bytes) -> dict[str, str]:
     """The hash of each cluster as it lies on disk."""
-    return {c.id: ids.digest(line) for c, line in zip(clusters, BytesIO(lines), strict=True)}
+    return {c.id: ids.digest(line) for c, line in zip(clusters, BytesIO(data), strict=True)}
 
 
-def _tagged_items(clusters: Sequence[Cluster], library: "_Library", world: World) -> Iterator[tuple[Item, Tagging]]:
-    """The items of clusters, each with its tagging: of a slice while the one behind it is begun."""
-    ahead: Iterable[tuple[Item, Tagging]] = ()
-    for start in range(0, len(clusters), _SLICE):
-        merged = [_merged(c, library) for c in clusters[start : start + _SLICE]]
-        begun = zip(merged, world.engine.tag(merged, world.settings.taxonomy), strict=True)
-        yield from ahead
-        ahead = begun
-    yield from ahead
+def _tagged_items(clusters: Sequence[Cluster], inputs: Inputs, world: World) -> Iterator[tuple[Item, Tagging]]:
+    """The items of clusters, each with its tagging, by their first documents: each slice once the next is begun."""
+    merging = (_merging(part, inputs, world.pool) for part in _parts(sorted(clusters, key=_first_document), _SLICE))
+    tagging = (_tagging(list(items), world) for items in _one_ahead(merging))
+    for begun in _one_ahead(tagging):
+        yield from begun
+
+
+def _tagging(items: Sequence[Item], world: World) -> Iterator[tuple[Item, Tagging]]:
+    return zip(items, world.engine.tag(items, world.settings.taxonomy), strict=True)
+
+
+def _one_ahead(begun: Iterable[T]) -> Iterator[T]:
+    """What is begun when it is asked for, in order, each once the next is."""
+    held: deque[T] = deque()
+    for one in begun:
+        held.append(one)
+        if len(held) > 1:
+            yield held.popleft()
+    yield from held
+
+
+def _parts(clusters: Sequence[Cluster], size: int) -> Iterator[Sequence[Cluster]]:
+    return (clusters[at : at + size] for at in range(0, len(clusters), size))
+
+
+def _first_document(cluster: Cluster) -> str:
+    return cluster.occurrences[0].doc_id
+
+
+class _Case(NamedTuple):
+    """What items are merged from: clusters, and drafts, chunks and meta data of the documents that they cite, as they
+    lie on disk."""
+
+    clusters: Sequence[bytes]
+    documents: Mapping[str, Sequence[bytes]]
+
+
+def _merging(clusters: Sequence[Cluster], inputs: Inputs, pool: Pool) -> Iterator[Item]:
+    """The items of clusters, in order; ``pool`` begins with them at once."""
+    parts = list(_parts(clusters, _CASE))
+    return _in_order(parts, pool.map(_merged_apart, [_case(part, inputs) for part in parts], part=1), inputs)
+
+
+def _in_order(
+    parts: Iterable[Sequence[Cluster]], merged: Iterable[Sequence[bytes] | Exception], inputs: Inputs
+) -> Iterator[Item]:
+    for clusters, items in zip(parts, merged, strict=True):
+        if isinstance(items, Exception):  # reading it here tells which file it is, and the cure
+            library = _Library.of(inputs)
+            yield from (_merged(cluster, library) for cluster in clusters)
+        else:
+            yield from map(Item.model_validate_json, items)
+
+
+def _case(clusters: Sequence[Cluster], inputs: Inputs) -> _Case:
+    docs = dict.fromkeys(o.doc_id for c in clusters for o in c.occurrences)
+    files = {doc: [inputs.encoded(stage, doc) for stage in _READ] for doc in docs}
+    return _Case([c.model_dump_json(exclude_defaults=True).encode() for c in clusters], files)
+
+
+def _merged_apart(case: _Case) -> list[bytes]:
+    """Items from the bytes of what they are merged from, as bytes."""
+    library = _Library(lambda doc: _decoded(*case.documents[doc]))
+    items = (_merged(Cluster.model_validate_json(cluster), library) for cluster in case.clusters)
+    return [item.model_dump_json(exclude_defaults=True).encode() for item in items]
+
+
+def _decoded(extractions: bytes, chunks: bytes, meta: bytes) -> _Papers:
+    return lines(Extraction, extractions), lines(Chunk, chunks), Meta.model_validate_json(meta)
 
 
 @dataclass
 class _Library:
     """Drafts, chunks and meta data of the documents that clusters cite, each document read once."""
 
-    inputs: Inputs
+    read: Callable[[str], _Papers]
     drafts: dict[str, dict[tuple[str, str], Draft]] = field(default_factory=dict)
     chunks: dict[str, dict[str, Chunk]] = field(default_factory=dict)
     metas: dict[str, Meta] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, inputs: Inputs) -> "_Library":
+        """That of all documents; a file that cannot be read is named."""
+
+        def read(doc: str) -> _Papers:
+            extractions, chunks, (meta,) = (inputs.records(stage, doc) for stage in _READ)
+            return cast(_Papers, (extractions, chunks, meta))
+
+        return cls(read)
 
     def witnesses(self, occurrences: Iterable[Occurrence]) -> list[Witness]:
         """Each occurrence with its draft, the first chunk of that content, and its document."""
@@ -94,22 +170,20 @@ class _Library:
         for occurrence in occurrences:
             doc = occurrence.doc_id
             if doc not in self.metas:
-                self._read(doc)
+                self._take(doc)
             draft = self.drafts[doc][occurrence.chunk_hash, occurrence.draft]
             found.append(Witness(draft=draft, chunk=self.chunks[doc][occurrence.chunk_hash], meta=self.metas[doc]))
         return found
 
-    def _read(self, doc: str) -> None:
-        extractions = cast(tuple[Extraction, ...], self.inputs.records("atomic_items", doc))
+    def _take(self, doc: str) -> None:
+        extractions, chunks, self.metas[doc] = self.read(doc)
         self.drafts[doc] = {(e.chunk_hash, d.hash): d for e in extractions for d in reversed(e.drafts)}
-        chunks = cast(tuple[Chunk, ...], self.inputs.records("chunks", doc))
         self.chunks[doc] = {c.hash: c for c in reversed(chunks)}
-        self.metas[doc] = cast(Meta, self.inputs.records("normalized", doc)[0])
 
 
 def stated(cluster: Cluster, inputs: Inputs) -> Item:
     """The item of a cluster as its documents state it, without category, tags and dates."""
-    return _merged(cluster, _Library(inputs))
+    return _merged(cluster, _Library.of(inputs))
 
 
 def _merged(cluster: Cluster, library: _Library) -> Item:
@@ -117,8 +191,9 @@ def _merged(cluster: Cluster, library: _Library) -> Item:
     return item.model_copy(update={"status": "retired"}) if cluster.aside else item
 
 
-def _taken(clusters: Sequence[Cluster], library: _Library, closed: ClosedList, world: World) -> dict[str, Item]:
+def _taken(clusters: Sequence[Cluster], inputs: Inputs, closed: ClosedList, world: World) -> dict[str, Item]:
     """What the items would say whose files a person removed: that is for their history to keep."""
+    library = _Library.of(inputs)
     items = [merge(c, library.witnesses(c.occurrences)) for c in clusters]
     found = world.engine.tag(items, world.settings.taxonomy) if items else ()
     settled = ((i, closed.settled(t, i.entities)) for i, t in zip(items, found, strict=True))
