@@ -10,17 +10,7 @@ from kb_pipeline.errors import RunStopped, is_passing
 from kb_pipeline.records import Item, Page, PageBrief, Record, Rendering
 from kb_pipeline.rules import ids
 from kb_pipeline.rules.encoded import strings
-from kb_pipeline.rules.pages.catalogue import (
-    INDEX,
-    LOG,
-    MASTER,
-    TOPICS,
-    by_category,
-    category_index,
-    log_of,
-    master_index,
-    topic_index,
-)
+from kb_pipeline.rules.pages.catalogue import INDEX, LOG, MASTER, TOPICS, Indexes, log_of
 from kb_pipeline.rules.pages.making import Making, made, material_of
 from kb_pipeline.rules.pages.merging import front_of, is_reviewed, is_untouched
 from kb_pipeline.rules.pages.rendering import abandoned
@@ -217,16 +207,17 @@ class _Index:
 def _shown(briefs: Sequence[PageBrief]) -> dict[str, _Index]:
     """The indexes of the catalogue by key; what each is made from tells whether it must be rendered again."""
     found: dict[str, _Index] = {}
-    for category, pages in by_category(briefs):
+    indexes = Indexes(briefs)
+    for category, pages in indexes.shelves.items():
         folder, made_from = category_folder(category), ids.digest(*(page.model_dump_json() for page in pages))
         found[f"{_BY_CATEGORY}{folder}"] = _Index(
-            f"{folder}/{INDEX}", made_from, partial(category_index, category, pages)
+            f"{folder}/{INDEX}", made_from, partial(indexes.of_category, category)
         )
     of_all = ids.digest(*(index.made_from for index in found.values()))
     tagged = repr([(page.title, page.path, page.tags) for page in briefs if page.tags])
     return found | {
-        MASTER: _Index(MASTER, of_all, partial(master_index, briefs)),
-        TOPICS: _Index(TOPICS, ids.digest(tagged), partial(topic_index, briefs)),
+        MASTER: _Index(MASTER, of_all, indexes.master),
+        TOPICS: _Index(TOPICS, ids.digest(tagged), indexes.topics),
     }
 
 

@@ -2,7 +2,7 @@
 
 from kb_pipeline.records import Item, Page, PageBrief, Part, Stated, Written
 from kb_pipeline.rules.catalogue import kind_of, telling
-from kb_pipeline.rules.pages.catalogue import brief_of, master_index
+from kb_pipeline.rules.pages.catalogue import Indexes, brief_of
 from kb_pipeline.rules.pages.rendering import tags_of
 
 
@@ -32,7 +32,7 @@ def test_an_index_shows_the_words_that_fewest_pages_have() -> None:
     words = tuple(f"word{letter}" for letter in "abcdefghijklmnop")
     pages = [PageBrief(id=f"pg_{n}", title=f"P{n}", path=f"p{n}.md", category="M", keys=words) for n in range(2)]
     pages.append(PageBrief(id="pg_3", title="P3", path="p3.md", category="M", keys=("GB-1", "140 GB", *words, "valve")))
-    *_, line = master_index(pages).splitlines()
+    *_, line = Indexes(pages).master().splitlines()
     assert line.startswith("- [P3](p3.md):  | keys: `GB-1`, `140 GB`, `valve`, `worda`, ")
     assert "`wordp`" not in line
 

@@ -2,9 +2,11 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
-from itertools import chain
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from itertools import chain, repeat
+from typing import NamedTuple
 
 from kb_pipeline.records import UNCLASSIFIED, Item, Page, PageBrief, Written
 from kb_pipeline.rules.catalogue import kind_of
@@ -77,53 +79,83 @@ def _counted(items: Sequence[Item]) -> Counter[str]:
     return names + Counter({figure: 1 for figure in figures if figure not in names and len(figure) > 1})
 
 
-def master_index(briefs: Sequence[PageBrief]) -> str:
-    """Every page by category: title, path, summary, and the keys by which a narrow fact is found: names, flags and
-    figures, and of its everyday words those that fewest pages have."""
-    held = _held(briefs)
-    parts = [f"# Master index\n\n{len(briefs)} pages.\n"]
-    for category, pages in by_category(briefs):
-        folder = category_folder(category)
-        parts.append(f"\n## [{label(heading_of(category))}]({address(folder)}/{INDEX}.md)\n\n")
-        parts += [_line(page, page.path, held) for page in pages]
-    return "".join(parts)
+@dataclass(frozen=True)
+class Indexes:
+    """The indexes of ``briefs``, the pages of a wiki by id. What is the same in the lines of several is made once."""
+
+    briefs: Sequence[PageBrief]
+
+    @cached_property
+    def shelves(self) -> dict[str, list[PageBrief]]:
+        """``by_category``."""
+        return dict(by_category(self.briefs))
+
+    def master(self) -> str:
+        """Every page by category: title, path, summary, and the keys by which a narrow fact is found: names, flags and
+        figures, and of its everyday words those that fewest pages have."""
+        parts = [f"# Master index\n\n{len(self.briefs)} pages.\n"]
+        for category, pages in self.shelves.items():
+            folder = category_folder(category)
+            parts.append(f"\n## [{label(heading_of(category))}]({address(folder)}/{INDEX}.md)\n\n")
+            parts += [_line(self._told[page.id], page.path, self._held) for page in pages]
+        return "".join(parts)
+
+    def of_category(self, category: str) -> str:
+        """The pages of one category."""
+        told = [self._told[page.id] for page in self.shelves[category]]
+        held = Counter(chain.from_iterable(page.words for page in told))
+        paths = (page.path.partition("/")[2] for page in self.shelves[category])
+        return f"# {label(heading_of(category))}\n\n{''.join(map(_line, told, paths, repeat(held)))}"
+
+    def topics(self) -> str:
+        """Tags that several pages share, with their pages."""
+        tagged: dict[str, list[PageBrief]] = {}
+        for page in _sorted(self.briefs):
+            for tag in page.tags:
+                tagged.setdefault(tag, []).append(page)
+        shared = {tag: pages for tag, pages in sorted(tagged.items()) if len(pages) >= _FEWEST_OF_A_TAG}
+        entry = cache(_entry)  # of one page, under each of its tags
+        parts = [f"\n## {label(tag)}\n\n{''.join(entry(p.title, p.path) for p in on)}" for tag, on in shared.items()]
+        return f"# Topics\n\n{len(shared)} tags that at least {_FEWEST_OF_A_TAG} pages share.\n{''.join(parts)}"
+
+    @cached_property
+    def _held(self) -> dict[str, int]:
+        """How many pages have each of the everyday words among their keys."""
+        counted = Counter(chain.from_iterable(page.keys for page in self.briefs))
+        return {key: n for key, n in counted.items() if kind_of(key) == "word"}
+
+    @cached_property
+    def _told(self) -> dict[str, "_Told"]:
+        return {page.id: _told(page, self._held) for page in self.briefs}
 
 
-def category_index(category: str, briefs: Sequence[PageBrief]) -> str:
-    """The pages of one category."""
-    held = _held(briefs)
-    lines = (_line(page, page.path.partition("/")[2], held) for page in _sorted(briefs))
-    return f"# {label(heading_of(category))}\n\n{''.join(lines)}"
+class _Told(NamedTuple):
+    """What a line of an index tells of a page wherever it stands; of ``words`` it shows some."""
+
+    title: str
+    summary: str
+    names: list[str]
+    words: list[str]
 
 
-def topic_index(briefs: Sequence[PageBrief]) -> str:
-    """Tags that several pages share, with their pages."""
-    tagged: dict[str, list[PageBrief]] = {}
-    for page in _sorted(briefs):
-        for tag in page.tags:
-            tagged.setdefault(tag, []).append(page)
-    shared = {tag: pages for tag, pages in sorted(tagged.items()) if len(pages) >= _FEWEST_OF_A_TAG}
-    entry = cache(_entry)  # of one page, under each of its tags
-    parts = [f"\n## {label(tag)}\n\n{''.join(entry(p.title, p.path) for p in pages)}" for tag, pages in shared.items()]
-    return f"# Topics\n\n{len(shared)} tags that at least {_FEWEST_OF_A_TAG} pages share.\n{''.join(parts)}"
+def _told(page: PageBrief, words: Container[str]) -> _Told:
+    return _Told(
+        title=label(page.title),
+        summary=label(page.summary),
+        names=[key for key in page.keys if key not in words and "`" not in key],
+        words=[key for key in page.keys if key in words],
+    )
+
+
+def _line(page: _Told, path: str, held: Mapping[str, int]) -> str:
+    """A page of an index: its names and figures, and of its words those that are ``held`` by the fewest pages there."""
+    shown = "`, `".join(page.names + sorted(page.words, key=held.__getitem__)[:_SHOWN_WORDS])
+    keys = f" | keys: `{shown}`" if shown else ""
+    return f"- [{page.title}]({address(path)}): {page.summary}{keys}\n"
 
 
 def _entry(title: str, path: str) -> str:
     return f"- [{label(title)}]({address(path)})\n"
-
-
-def _line(page: PageBrief, path: str, held: Mapping[str, int]) -> str:
-    """A page of an index: its names and figures, and of its words those that are ``held`` by the fewest pages there."""
-    words = sorted([key for key in page.keys if key in held], key=held.__getitem__)[:_SHOWN_WORDS]
-    shown = "`, `".join([key for key in page.keys if key not in held and "`" not in key] + words)
-    keys = f" | keys: `{shown}`" if shown else ""
-    return f"- [{label(page.title)}]({address(path)}): {label(page.summary)}{keys}\n"
-
-
-def _held(briefs: Sequence[PageBrief]) -> dict[str, int]:
-    """How many pages have each of the everyday words among their keys."""
-    counted = Counter(chain.from_iterable(page.keys for page in briefs))
-    return {key: n for key, n in counted.items() if kind_of(key) == "word"}
 
 
 def by_category(briefs: Iterable[PageBrief]) -> list[tuple[str, list[PageBrief]]]:
