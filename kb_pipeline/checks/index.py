@@ -5,6 +5,7 @@ from typing import cast
 
 from kb_pipeline.checks.findings import finding
 from kb_pipeline.records import Finding, Item
+from kb_pipeline.rules.encoded import Read
 from kb_pipeline.world import Changes, Inputs, World
 
 _PART = 512  # items whose files a worker reads at a time
@@ -27,7 +28,7 @@ def run(changes: Changes, inputs: Inputs, world: World) -> Finding:
 def _statuses(keys: Sequence[str], inputs: Inputs, world: World) -> Iterator[tuple[str, str]]:
     """Each item that there is and its status."""
     parts = [keys[start : start + _PART] for start in range(0, len(keys), _PART)]
-    files = [[inputs.encoded("tags", key) for key in part] for part in parts]
+    files = Read(lambda part: [inputs.encoded("tags", key) for key in part], parts)
     for part, made in zip(parts, world.pool.map(_statuses_in, files, part=1), strict=True):
         if isinstance(made, Exception):  # reading the files here tells which, why and what to do
             made = [_status(cast(tuple[Item, ...], inputs.records("tags", key))) for key in part]

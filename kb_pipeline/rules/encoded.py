@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cache
 from typing import NamedTuple, TypeVar, overload
 
@@ -12,6 +12,8 @@ from kb_pipeline.rules.ids import canonical
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
 U = TypeVar("U")
+
+_ID = re.compile(rb'\{"id":"([^"]+)"')
 
 
 class Read(Sequence[U]):
@@ -63,3 +65,10 @@ def stated(data: bytes) -> list[Stated]:
         for extraction in lines(Extraction, data)
         for draft in extraction.drafts
     ]
+
+
+def named(kind: type[R], data: bytes, ids: Collection[str]) -> tuple[R, ...]:
+    """Those records, of a JSON list that has one a line, whose ``id`` is among ``ids``; the others cost nothing. Raises
+    ``pydantic.ValidationError``; a list that is laid out otherwise seems empty."""
+    told = ((_ID.match(line), line) for line in data.splitlines())
+    return tuple(kind.model_validate_json(line.rstrip(b",")) for id_, line in told if id_ and id_[1].decode() in ids)

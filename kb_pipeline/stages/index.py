@@ -9,12 +9,13 @@ import pyarrow as pa
 from kb_pipeline.records import Chunk, Item, Meta, PageBrief, Rendering, Row
 from kb_pipeline.rules import ids
 from kb_pipeline.rules.columns import joined, packed, to_table, unpacked
+from kb_pipeline.rules.encoded import Read, named
 from kb_pipeline.rules.pages.reading import words_of
 from kb_pipeline.world import Changes, Embedder, Inputs, Output, Pool, Previous, Vectors, World
 
-_PART, _SLICE = 256, 8_192
-"""Items that a worker makes rows of at a time, and those that are begun while the rows of as many are taken in."""
+_PART = 256  # items that a worker makes rows of at a time
 _TOLD = ("kind", "text", "heading", "title")  # what a vector is made from
+_FEW = 500  # pages, of the catalogue's thousands
 _PAGES = 64
 """Pages whose vectors are made together: as many sentences are held as they have."""
 
@@ -100,15 +101,10 @@ def _embedded(kind: str, text: str, heading: str) -> str:
 
 def _item_rows(keys: Sequence[str], inputs: Inputs, pool: Pool) -> Iterator[pa.Table]:
     """The rows of the items that stand, in order, many at a time; workers read their files."""
-    ahead: Iterable[pa.Table] = ()
-    for start in range(0, len(keys), _SLICE):
-        slice_ = keys[start : start + _SLICE]
-        parts = [slice_[at : at + _PART] for at in range(0, len(slice_), _PART)]
-        files = [[inputs.encoded("tags", key) for key in part] for part in parts]
-        begun = zip(parts, pool.map(_packed, files, part=1), strict=True)
-        yield from ahead
-        ahead = (_taken(made, part, inputs) for part, made in begun)
-    yield from ahead
+    parts = [keys[start : start + _PART] for start in range(0, len(keys), _PART)]
+    files = Read(lambda part: [inputs.encoded("tags", key) for key in part], parts)
+    for part, made in zip(parts, pool.map(_packed, files, part=1), strict=True):
+        yield _taken(made, part, inputs)
 
 
 def _packed(files: Sequence[bytes]) -> bytes:
@@ -167,13 +163,22 @@ def _origins(item: Item) -> set[str]:
 def _page_rows(keys: frozenset[str], inputs: Inputs, pool: Pool) -> Iterator[Row]:
     if not keys:
         return
-    briefs = {brief.id: brief for brief in cast(tuple[PageBrief, ...], inputs.records("wiki", "catalogue"))}
+    briefs = _briefs(keys, inputs)
     told = [key for key in sorted(keys & briefs.keys()) if not inputs.broken("wiki", key)]
     pages = [(briefs[key], cast(Rendering, record)) for key in told for record in inputs.records("wiki", key)]
     for (brief, page), words in zip(pages, pool.map(words_of, [page.text for _, page in pages]), strict=True):
         if isinstance(words, Exception):
             raise words
         yield _page_row(brief, page.path, words)
+
+
+def _briefs(keys: frozenset[str], inputs: Inputs) -> dict[str, PageBrief]:
+    """What the catalogue, which is large, says of pages; of a few only that is read."""
+    wanted = {key for key in keys.intersection(inputs.keys("wiki")) if key.startswith("pg_")}
+    found = named(PageBrief, inputs.encoded("wiki", "catalogue"), wanted) if len(wanted) <= _FEW else ()
+    if len(found) < len(wanted):
+        found = cast(tuple[PageBrief, ...], inputs.records("wiki", "catalogue"))
+    return {brief.id: brief for brief in found}
 
 
 def _page_row(brief: PageBrief, path: str, words: str) -> Row:

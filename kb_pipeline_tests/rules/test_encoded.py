@@ -2,7 +2,11 @@
 
 import json
 
-from kb_pipeline.rules.encoded import Read, stated, strings
+import pytest
+from pydantic import ValidationError
+
+from kb_pipeline.records import PageBrief
+from kb_pipeline.rules.encoded import Read, named, stated, strings
 
 
 def test_strings_are_those_under_the_field_alone() -> None:
@@ -33,3 +37,15 @@ def test_what_is_read_for_a_pool_is_read_when_asked_for() -> None:
     assert (len(shown), asked) == (4, [])
     assert (shown[1:3], asked) == (["B", "C"], ["b", "c"])
     assert list(shown) == ["A", "B", "C", "D"]
+
+
+def test_of_a_list_only_those_asked_for_are_decoded() -> None:
+    """One a line, as the catalogue is written; what cannot be decoded hurts only who asks for it, and another layout
+    has nothing to give."""
+    briefs = [PageBrief(id=f"pg_{n}", title="t", path="p.md", category="c") for n in range(3)]
+    told = [brief.model_dump_json(exclude_defaults=True) for brief in briefs]
+    data = f"[\n{told[0]},\n{told[1]},\n{{"id":"pg_x"}},\n{told[2]}\n]\n".encode()
+    assert named(PageBrief, data, {"pg_2", "pg_0", "pg_9"}) == (briefs[0], briefs[2])
+    assert named(PageBrief, f"[{','.join(told)}]".encode(), {"pg_0"}) == ()
+    with pytest.raises(ValidationError):
+        named(PageBrief, data, {"pg_x"})
