@@ -6,6 +6,7 @@ from typing import cast
 from kb_pipeline.checks.findings import finding
 from kb_pipeline.errors import NotFound, StoreError
 from kb_pipeline.records import Finding, Item, Question
+from kb_pipeline.rules.encoded import strings
 from kb_pipeline.world import Changes, Inputs, World
 
 BY_HAND = "human"
@@ -18,7 +19,8 @@ def run(changes: Changes, inputs: Inputs, world: World) -> Finding:
     """No active item, no row that readers of any retained generation may meet and no question rests on a document that
     is gone."""
     documents = frozenset(inputs.keys("raw"))
-    bad = [f"{item.id} cites {doc}" for item in _items(changes, inputs) for doc in sorted(_gone(item, documents))]
+    items = _items(changes, inputs, documents)
+    bad = [f"{item.id} cites {doc}" for item in items for doc in sorted(_gone(item, documents))]
     if changes.everything or not changes.touched["raw"] <= documents:
         for generation in world.index.generations():
             bad += _rows(generation, documents, world)
@@ -26,10 +28,10 @@ def run(changes: Changes, inputs: Inputs, world: World) -> Finding:
     return finding("live", "ghosts", str(run.__doc__), bad, "Run `kb build --full`; then `kb show ID`.")
 
 
-def _items(changes: Changes, inputs: Inputs) -> Iterator[Item]:
-    """Active items whose file changed, or all."""
+def _items(changes: Changes, inputs: Inputs, documents: frozenset[str]) -> Iterator[Item]:
+    """Active items, of all or of those whose file changed, that cite more than ``documents``: no other is decoded."""
     for key in inputs.keys("tags") if changes.everything else sorted(changes.touched["tags"]):
-        if not inputs.broken("tags", key):
+        if not inputs.broken("tags", key) and not strings("doc_id", inputs.encoded("tags", key)) <= documents:
             yield from (item for item in cast(tuple[Item, ...], inputs.records("tags", key)) if item.status == "active")
 
 
