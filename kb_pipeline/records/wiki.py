@@ -1,6 +1,7 @@
 """The wiki: where items stand in their documents, the plan of its pages, and pages as written."""
 
 from collections.abc import Mapping
+from itertools import chain
 from typing import Literal, NamedTuple
 
 from pydantic import Field
@@ -82,7 +83,7 @@ class Page(Record):
     @property
     def items(self) -> tuple[str, ...]:
         """Ids of the items at home here, in order."""
-        return tuple(item for part in self.parts for item in part.items)
+        return tuple(chain.from_iterable([part.items for part in self.parts]))
 
 
 class Material(Record):
