@@ -44,7 +44,7 @@ def test_of_a_list_only_those_asked_for_are_decoded() -> None:
     has nothing to give."""
     briefs = [PageBrief(id=f"pg_{n}", title="t", path="p.md", category="c") for n in range(3)]
     told = [brief.model_dump_json(exclude_defaults=True) for brief in briefs]
-    data = f"[\n{told[0]},\n{told[1]},\n{{"id":"pg_x"}},\n{told[2]}\n]\n".encode()
+    data = f'[\n{told[0]},\n{told[1]},\n{{"id":"pg_x"}},\n{told[2]}\n]\n'.encode()
     assert named(PageBrief, data, {"pg_2", "pg_0", "pg_9"}) == (briefs[0], briefs[2])
     assert named(PageBrief, f"[{','.join(told)}]".encode(), {"pg_0"}) == ()
     with pytest.raises(ValidationError):
