@@ -29,7 +29,7 @@ _PENDING = 4_000_000
 _DECIMALS = 3
 _EDGE = 1e-5
 _GATHER = 16_384
-_MANY = 4  # blocks that are worth threads
+_MANY = 4  # whole products of two blocks: fewer are not worth threads
 _MOST = 8  # threads; each holds the products of a block, 5 MB
 
 
@@ -68,7 +68,7 @@ def all_pairs(vectors: Floats, threshold: float, nearest: int = NEAREST) -> Pair
     found = _Found(len(vectors), nearest)
     sketches = sketched(vectors) if len(vectors) > _BLOCK else None
     blocks = [_Block.of(vectors, sketches, slice(start, start + _BLOCK)) for start in range(0, len(vectors), _BLOCK)]
-    with _side_by_side(len(blocks)) as each:
+    with _side_by_side(len(vectors) ** 2) as each:
         for at, upper in enumerate(blocks):
             close = partial(_close, upper, threshold=threshold, nearest=nearest)
             for to, (rows, columns, cosine) in enumerate(each(close, blocks[at:]), at):
@@ -89,7 +89,7 @@ def pairs_touching(new: Sequence[int] | Rows, vectors: Floats, threshold: float,
     found = _Found(len(vectors), nearest)
     sketches = sketched(vectors) if len(touched) > _BLOCK else None
     blocks = [_Block.of(vectors, sketches, slice(start, start + _BLOCK)) for start in range(0, len(vectors), _BLOCK)]
-    with _side_by_side(len(blocks)) as each:
+    with _side_by_side(len(touched) * len(vectors)) as each:
         for top in range(0, len(touched), _BLOCK):
             chosen = touched[top : top + _BLOCK]
             close = partial(_close, _Block.of(vectors, sketches, chosen), threshold=threshold, nearest=nearest)
@@ -183,22 +183,19 @@ _Each = Callable[[Callable[["_Block"], _Close], Sequence["_Block"]], Iterator[_C
 
 
 @contextmanager
-def _side_by_side(count: int) -> Iterator[_Each]:
-    """A ``map`` over blocks on every processor, where there are several.
+def _side_by_side(products: int) -> Iterator[_Each]:
+    """A ``map`` over blocks, on every processor where it takes many products.
 
     A product of two blocks is too small to be shared out: on two processors OpenBLAS takes nearly as long for all pairs
-    of 44,000 rows as on one, since its threads spin while they wait for each other. So there are as many threads of
-    ours as it would use, each with products of its own.
+    of 44,000 rows as on one, and for those of ten rows ten times the work, since its threads spin while they wait for
+    each other. So it has one thread, and there are as many of ours as it would use, each with products of its own.
     """
-    if count < _MANY:
-        yield map
-        return
     from threadpoolctl import ThreadpoolController
 
     blas = ThreadpoolController().select(user_api="blas")
     usable = max((library["num_threads"] for library in blas.info()), default=1)
     with blas.limit(limits=1), ThreadPoolExecutor(min(usable, _MOST)) as threads:
-        yield threads.map
+        yield threads.map if products >= _MANY * _BLOCK**2 else map
 
 
 def _close(upper: _Block, lower: _Block, threshold: float, nearest: int) -> _Close:
