@@ -47,10 +47,10 @@ def _rare_collections() -> Iterator[None]:
     """Let Python look for reference cycles rarely, and among what is new only.
 
     A build holds hundreds of thousands of records, which are trees. Walking all of them again and again was a third of
-    the time of a build after an edit of one of 5,183 documents.
+    the time of a build after an edit of one of 5,183 documents. A process that looks more rarely anyway may go on so.
     """
     usual = gc.get_threshold()
-    gc.set_threshold(100_000, 1_000, 1_000)
+    gc.set_threshold(max(100_000, usual[0]), 1_000, 1_000)
     try:
         yield
     finally:
