@@ -1,15 +1,15 @@
 """Whether the pages say what is proven, and lead where they say."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import cast
 
 from kb_pipeline.checks.findings import finding
 from kb_pipeline.records import Finding, Page
+from kb_pipeline.rules.encoded import Read
 from kb_pipeline.rules.pages.proving import Proof, Standing, cited_in, proof_of
 from kb_pipeline.rules.pages.reading import leads
 from kb_pipeline.world import Changes, Inputs, World
-
-_SLICE = 200  # pages looked at side by side
 
 
 def run(changes: Changes, inputs: Inputs, world: World) -> Finding:
@@ -35,19 +35,17 @@ def run(changes: Changes, inputs: Inputs, world: World) -> Finding:
 
 
 def _proofs(pages: Sequence[Page], inputs: Inputs, world: World) -> Iterator[tuple[Page, Proof]]:
-    for start in range(0, len(pages), _SLICE):
-        looked = pages[start : start + _SLICE]
-        standing = [_standing(page, inputs) for page in looked]
-        for page, shown, found in zip(looked, standing, world.pool.map(proof_of, standing), strict=True):
-            if isinstance(found, Exception):
-                for stage, keys in (("wiki", [page.id]), ("tags", sorted(shown.items))):
-                    for key in keys:
-                        inputs.records(stage, key)  # what cannot be read is named, with its cure
-                raise found
-            yield page, found if shown.data else Proof(("was not written",))
+    standing = Read(partial(_standing, inputs), pages)
+    for page, found in zip(pages, world.pool.map(proof_of, standing), strict=True):
+        if isinstance(found, Exception):
+            inputs.records("wiki", page.id)  # what cannot be read is named, with its cure
+            for key in sorted(_standing(inputs, page).items):
+                inputs.records("tags", key)
+            raise found
+        yield page, found
 
 
-def _standing(page: Page, inputs: Inputs) -> Standing:
+def _standing(inputs: Inputs, page: Page) -> Standing:
     data = inputs.encoded("wiki", page.id)
     items = {key: found for key in cited_in(data) if (found := inputs.encoded("tags", key))}
     return Standing(data, page.path, items)

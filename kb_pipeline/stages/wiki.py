@@ -1,6 +1,6 @@
 """The plan and its items to pages: Markdown, indexes and the log. Writes nothing itself."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import cast
@@ -9,7 +9,7 @@ from kb_pipeline.engines.extractive.pages import written as plainly
 from kb_pipeline.errors import RunStopped, is_passing
 from kb_pipeline.records import Item, Page, PageBrief, Record, Rendering
 from kb_pipeline.rules import ids
-from kb_pipeline.rules.encoded import strings
+from kb_pipeline.rules.encoded import Read, strings
 from kb_pipeline.rules.pages.catalogue import INDEX, LOG, MASTER, TOPICS, Indexes, log_of
 from kb_pipeline.rules.pages.making import Making, made, material_of
 from kb_pipeline.rules.pages.merging import front_of, is_reviewed, is_untouched
@@ -19,8 +19,7 @@ from kb_pipeline.rules.taxonomy import category_folder
 from kb_pipeline.world import Changes, Inputs, Output, Previous, World
 
 _CATALOGUE = "catalogue"
-_SLICE = 200  # pages written at a time
-_Made = tuple[Rendering, PageBrief] | Exception
+_SLICE = 200  # pages that the engine is asked for at a time
 _BY_CATEGORY = "index/"  # begins the keys of the categories' own indexes
 
 
@@ -85,19 +84,16 @@ class _Pages:
     stopped: RunStopped | None = None
 
     def write(self, pages: Sequence[Page]) -> None:
-        """Make ``pages``, the next ones under way while what became of the last is kept."""
-        ahead: Iterable[tuple[Page, _Made]] = ()
-        for start in range(0, len(pages), _SLICE):
-            begun = self._begun(pages[start : start + _SLICE])
-            self._keep(ahead)
-            ahead = begun
-        self._keep(ahead)
-
-    def _begun(self, pages: Sequence[Page]) -> Iterator[tuple[Page, _Made]]:
-        worded = list(self._worded(pages))
-        makings = [self._making(page, written) for page, written in worded]
-        done = self.world.pool.map(partial(made, plainly=plainly), makings)
-        return zip((page for page, _ in worded), done, strict=True)
+        """Make ``pages``, and keep what became of each."""
+        worded = [told for at in range(0, len(pages), _SLICE) for told in self._worded(pages[at : at + _SLICE])]
+        done = self.world.pool.map(partial(made, plainly=plainly), Read(self._making, worded))
+        for (page, _), found in zip(worded, done, strict=True):
+            if isinstance(found, Exception):
+                _items(page, self.inputs)  # what cannot be read is named, with its cure
+                raise found
+            rendering, self.briefs[page.id] = found
+            self._tell(page, rendering.text)
+            self.files[page.id] = (rendering,)
 
     def _worded(self, pages: Sequence[Page]) -> Iterator[tuple[Page, str]]:
         """The pages to make, with what the engine wrote (as JSON) where it did, asked for side by side. One that it
@@ -116,7 +112,8 @@ class _Pages:
             elif not self._waits(page, items, answer):
                 yield page, ""
 
-    def _making(self, page: Page, written: str) -> Making:
+    def _making(self, worded: tuple[Page, str]) -> Making:
+        page, written = worded
         items = {key: data for key in _shown_on(page, self.inputs) if (data := self.inputs.encoded("tags", key))}
         docs = set[str]().union(*(strings("doc_id", data) for data in items.values()))
         metas = {doc: data for doc in docs if (data := self.inputs.encoded("normalized", doc))}
@@ -139,15 +136,6 @@ class _Pages:
         yield from self.refused
         for why in [*self.late.values()][:1]:
             yield f"{len(self.late)} of the pages wait for their writer, whom the next build asks again: {why}"
-
-    def _keep(self, done: Iterable[tuple[Page, _Made]]) -> None:
-        for page, result in done:
-            if isinstance(result, Exception):
-                _items(page, self.inputs)  # what cannot be read is named, with its cure
-                raise result
-            rendering, self.briefs[page.id] = result
-            self._tell(page, rendering.text)
-            self.files[page.id] = (rendering,)
 
     def _tell(self, page: Page, text: str) -> None:
         """A line of the log, where the page is new, moved or says something else."""

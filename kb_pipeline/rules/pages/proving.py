@@ -14,8 +14,8 @@ _CITED = re.compile(rb"\[\^(kb_[0-9a-f]+)\]")
 
 
 class Standing(NamedTuple):
-    """A page's file and the items that it cites, as they travel: its bytes, its path below ``kb/wiki``, and JSON by
-    id."""
+    """A page's file and the items that it cites, as they travel: its bytes (none where it was not written), its path
+    below ``kb/wiki``, and JSON by id."""
 
     data: bytes
     path: str
@@ -39,6 +39,8 @@ def proof_of(page: Standing) -> Proof:
 
     Raises ``UnicodeDecodeError`` and ``pydantic.ValidationError`` where something cannot be decoded.
     """
+    if not page.data:
+        return Proof(("was not written",))
     text = page.data.decode()
     if is_reviewed(text):
         return Proof()  # a person answers for it
