@@ -6,6 +6,7 @@ from typing import cast
 
 from kb_pipeline.checks.findings import finding
 from kb_pipeline.records import Finding, Item, Outline, Page, PageBrief, Rendering
+from kb_pipeline.rules.encoded import listed
 from kb_pipeline.rules.pages.merging import BY_HAND, is_reviewed
 from kb_pipeline.rules.pages.reading import read
 from kb_pipeline.rules.pages.rendering import HISTORY
@@ -98,8 +99,10 @@ def _gone(page: Rendering, inputs: Inputs) -> list[str]:
 def sourced(changes: Changes, inputs: Inputs, world: World) -> Finding:
     """Every document that a page rests on is still there."""
     documents = frozenset(inputs.keys("normalized"))
-    briefs = cast(tuple[PageBrief, ...], inputs.records("wiki", "catalogue"))
-    bad = [f"{page.path} rests on {doc}" for page in briefs for doc in page.docs if doc not in documents]
+    bad: list[str] = []
+    if not listed("docs", inputs.encoded("wiki", "catalogue")) <= documents:  # else none need be decoded
+        briefs = cast(tuple[PageBrief, ...], inputs.records("wiki", "catalogue"))
+        bad = [f"{page.path} rests on {doc}" for page in briefs for doc in page.docs if doc not in documents]
     return _warned("sources_are_there", sourced, bad, "Run `kb build`.")
 
 

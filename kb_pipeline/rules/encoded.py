@@ -13,6 +13,8 @@ R = TypeVar("R", bound=Record)
 T = TypeVar("T")
 U = TypeVar("U")
 
+_STRING = rb'"(?:[^"\\]|\\.)*"'
+
 _ID = re.compile(rb'\{"id":"([^"]+)"')
 
 
@@ -44,9 +46,19 @@ def strings(field: str, data: bytes) -> set[str]:
     return {json.loads(found) for found in set(_under(field).findall(data))}
 
 
+def listed(field: str, data: bytes) -> set[str]:
+    """The strings in the lists of strings under ``field``, told likewise."""
+    return {text for found in set(_list_under(field).findall(data)) for text in json.loads(found)}
+
+
 @cache
 def _under(field: str) -> re.Pattern[bytes]:
-    return re.compile(rb'"%b"\s*:\s*("(?:[^"\\]|\\.)*")' % field.encode())
+    return re.compile(rb'"%b"\s*:\s*(%b)' % (field.encode(), _STRING))
+
+
+@cache
+def _list_under(field: str) -> re.Pattern[bytes]:
+    return re.compile(rb'"%b"\s*:\s*(\[\s*%b(?:\s*,\s*%b)*\s*\])' % (field.encode(), _STRING, _STRING))
 
 
 class Stated(NamedTuple):

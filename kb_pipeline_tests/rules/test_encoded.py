@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from kb_pipeline.records import PageBrief
-from kb_pipeline.rules.encoded import Read, named, stated, strings
+from kb_pipeline.rules.encoded import Read, listed, named, stated, strings
 
 
 def test_strings_are_those_under_the_field_alone() -> None:
@@ -15,6 +15,14 @@ def test_strings_are_those_under_the_field_alone() -> None:
     for layout in ({}, {"indent": 2}, {"separators": (",", ":")}, {"ensure_ascii": False}):
         assert strings("doc_id", json.dumps(found, **layout).encode()) == {'a/"b"\u00e9.md', "c.md"}
     assert strings("doc_id", b"{}") == set()
+
+
+def test_strings_of_lists_are_those_under_the_field_alone() -> None:
+    """Brackets, quotes and escapes in them are theirs; an empty list has none, and a string is no list."""
+    found = {"docs": ["a]/b.md", 'c"\u00e9,.md'], "pages": [{"docs": []}, {"docs": ["d.md"]}], "said": '"docs": ["no"]'}
+    for layout in ({}, {"indent": 2}, {"separators": (",", ":")}, {"ensure_ascii": False}):
+        assert listed("docs", json.dumps(found, **layout).encode()) == {"a]/b.md", 'c"\u00e9,.md', "d.md"}
+    assert listed("docs", b'{"docs": "a.md"}') == set()
 
 
 def test_drafts_are_told_from_the_lines_of_a_document() -> None:
