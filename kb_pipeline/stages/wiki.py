@@ -28,16 +28,17 @@ def run(changes: Changes, inputs: Inputs, previous: Previous, world: World) -> O
     plan = {page.id: page for page in cast(tuple[Page, ...], inputs.records("pages", "plan"))}
     made_from = {page.id: ids.digest(page.model_dump_json()) for page in plan.values()}
     published, touched = previous.inputs(), changes.touched["tags"]
+    known = {b.id: b for b in cast(tuple[PageBrief, ...], previous.records(_CATALOGUE)) if b.id in plan}
     affected = [
         page
         for page in plan.values()
         if changes.everything
         or page.id in changes.late
+        or page.id not in known  # new, or the catalogue was lost
         or published.get(page.id) != made_from[page.id]
         or not all(map(touched.isdisjoint, _named(page)))
         if not any(inputs.broken("tags", key) for key in _stated(page))  # taken away since the plan: the next one knows
     ]
-    known = {b.id: b for b in cast(tuple[PageBrief, ...], previous.records(_CATALOGUE)) if b.id in plan}
     paths = frozenset(page.path for page in plan.values())
     done = _Pages(inputs, previous, world, known, paths)
     done.write(affected)

@@ -149,6 +149,24 @@ def test_an_index_of_another_file_layout_is_made_anew(root: Path) -> None:
     assert (known(root), served(root)) == (before, rows)
 
 
+@pytest.mark.parametrize("harm", [removed, truncated, garbled])
+def test_a_lost_catalogue_lists_all_pages_again(root: Path, harm: Callable[[Path], None]) -> None:
+    """The catalogue tells of every page after the next build, also of those that nothing else touches."""
+    said = ("opens after 3 seconds", "weighs 40 kilograms", "needs 2 guards", "is painted green", "costs 900 euros")
+    for name in ("Gamma", "Delta"):
+        text = "\n\n".join(f"The {name.lower()} gate {fact}." for fact in said)
+        (root / f"notes/{name.lower()}.md").write_text(f"# {name} gates\n\n{text}\n")
+    build(root)
+    catalogue = root / "kb/wiki/catalogue.json"
+    titles = {page["title"] for page in json.loads(catalogue.read_text())}
+    assert {"Gamma gates", "Delta gates"} < titles
+    harm(catalogue)
+    with (root / "notes/gamma.md").open("a") as f:
+        f.write("\nThe gamma gate closes at night.\n")
+    build(root)
+    assert {page["title"] for page in json.loads(catalogue.read_text())} == titles
+
+
 def test_deleted_items_are_made_anew(root: Path) -> None:
     """Without the folder of items the documents are enough for what they state; history and edits went with it."""
     shutil.rmtree(root / "kb/items")
