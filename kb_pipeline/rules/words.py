@@ -23,28 +23,58 @@ def singular(word: str) -> str:
         return word
     if word in _IRREGULAR:
         return _IRREGULAR[word]
-    if word.endswith("ies") and len(word) > 4:
-        return word[:-3] + "y"
-    if word.endswith(("ches", "shes", "sses", "xes", "zzes")):
-        return word[:-2]
+    for plural, one in _ENDINGS:
+        if word.endswith(plural) and len(word) > 4:
+            return word.removesuffix(plural) + one
     return word.removesuffix("s")
 
 
+_ENDINGS = (
+    ("eeses", "eese"),
+    ("eses", "esis"),
+    ("yses", "ysis"),
+    ("ches", "ch"),
+    ("shes", "sh"),
+    ("sses", "ss"),
+    ("xes", "x"),
+    ("zzes", "zz"),
+    ("ies", "y"),
+    ("oes", "o"),
+)
+"""Ending of a plural and of its singular; the first that fits a word of five letters or more counts."""
+
+_AS_WRITTEN = words(  # nouns in -ie, -che and -oe, whose plural looks like that of a noun in -y, -ch and -o
+    "brownie calorie cookie freebie genie hoodie indie movie newbie prairie rookie selfie smoothie veggie zombie "
+    "ache avalanche cache headache niche psyche quiche canoe floe horseshoe oboe shoe throe"
+)
+_IN_S = words(  # nouns in -s, whose plural looks like that of a noun in -se
+    "abacus alias apparatus atlas bias bonus bus campus canvas census chorus circus consensus corpus focus gas genius "
+    "minus modulus nexus opus plus radius sinus status surplus syllabus thesaurus virus"
+)
+_IN_F = words("calf elf half hoof leaf loaf scarf self sheaf shelf thief wolf")
 _IRREGULAR = {
-    "analyses": "analysis",
+    **{f"{noun}s": noun for noun in _AS_WRITTEN},
+    **{f"{noun}es": noun for noun in _IN_S},
+    **{f"{noun[:-1]}ves": noun for noun in _IN_F},
+    "appendices": "appendix",
+    "axes": "axis",
     "bases": "base",
-    "caches": "cache",
     "children": "child",
+    "crises": "crisis",
     "criteria": "criterion",
     "diagnoses": "diagnosis",
-    "hypotheses": "hypothesis",
     "indices": "index",
+    "knives": "knife",
     "matrices": "matrix",
     "men": "man",
+    "metastases": "metastasis",
     "mice": "mouse",
-    "movies": "movie",
+    "oases": "oasis",
     "people": "person",
     "phenomena": "phenomenon",
+    "prognoses": "prognosis",
+    "quizzes": "quiz",
+    "synopses": "synopsis",
     "vertices": "vertex",
     "women": "woman",
 }
