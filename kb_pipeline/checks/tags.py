@@ -37,13 +37,16 @@ def edits_stand(changes: Changes, inputs: Inputs, world: World) -> Finding:
 def decisions_hold(changes: Changes, inputs: Inputs, world: World) -> Finding:
     """What a person hid is not published, what a person retired is not active, and every conflict is between two active
     items."""
-    clusters = {c.id: c for c in cast(tuple[Cluster, ...], inputs.records("dedup", "clusters"))}
+    conflicts = cast(tuple[Conflict, ...], inputs.records("dedup", "conflicts"))
+    disputed = {key for conflict in conflicts for key in (conflict.a, conflict.b)}
+    known = cast(tuple[Cluster, ...], inputs.records("dedup", "clusters"))
+    clusters = {c.id: c for c in known if c.aside or c.id in disputed}
     published = set(inputs.keys("tags"))
     aside = {key: clusters[key].aside for key in sorted(published & clusters.keys()) if clusters[key].aside}
     bad = [f"{key} is published, and a person hid it" for key, how in aside.items() if how == "hidden"]
     retired = (key for key, how in aside.items() if how == "retired" and _active(inputs, key))
     bad += [f"{key} is active, and a person retired it" for key in retired]
-    for conflict in cast(tuple[Conflict, ...], inputs.records("dedup", "conflicts")):
+    for conflict in conflicts:
         dead = [key for key in (conflict.a, conflict.b) if key not in published or _superseded(clusters, key)]
         bad += [f"{key} is part of a conflict, and not active" for key in dead]
     return finding("tags", "decisions_hold", str(decisions_hold.__doc__), bad, "Run `kb build --full`.")
