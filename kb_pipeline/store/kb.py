@@ -53,6 +53,7 @@ class Kb:
         self._parsed = Parsed(self.folder)
         self.written = Written(self.folder)
         self._settled: dict[str, tuple[FileState | None, Mapping[str, Any]]] = {}
+        self._touched: dict[str, tuple[Mapping[str, Stat], Mapping[str, Stat], str]] = {}
         self.snapshots = Snapshots(self.cache / "versions")
         self.history = History(self.folder)
         self.tombstones = Tombstones(self.folder)
@@ -264,9 +265,12 @@ class Kb:
         return sorted(path.stem for path in (self.cache / folder).glob("*.json"))
 
     def touched(self, stage: str, files: Mapping[str, Stat]) -> str:
-        """The hash of how ``files`` differ from what ``settle`` recorded; empty where they do not."""
-        before = self.settled(stage)
-        return "" if files == before else ids.digest_json(sorted(files.items() ^ before.items()))
+        """The hash of how ``files`` differ from what ``settle`` recorded; empty where there is none."""
+        before, held = self.settled(stage), self._touched.get(stage)
+        if not held or held[0] is not files or held[1] is not before:
+            found = "" if files == before else ids.digest_json(sorted(files.items() ^ before.items()))
+            held = self._touched[stage] = files, before, found
+        return held[2]
 
     def tree_state(self, stage: str) -> dict[str, Stat]:
         """Size and mtime of the files that people may edit, by path below ``kb/``."""
