@@ -27,3 +27,8 @@ def claims(data: bytes) -> Claims | None:
     if item.status != "active":
         return None
     return Claims(item.primary_category, tuple(Quote(c.doc_id, c.start, c.end, c.source_span) for c in item.sources))
+
+
+def status_of(data: bytes) -> str:
+    """The status of an item. Raises ``pydantic.ValidationError``."""
+    return Item.model_validate_json(data).status
