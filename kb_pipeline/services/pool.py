@@ -26,7 +26,7 @@ PATIENCE: Final = 0.5
 """Seconds of work that are done here before a process is started: one costs half a second of a processor."""
 MANY: Final = 1_000
 """Records that are expected: so many take longer than a process takes to start, whatever is made of them."""
-_MOST: Final = 8  # one caller feeds no more, and each takes 60 MB
+_MOST: Final = 8  # one caller feeds no more, and each takes 90 MB
 _AHEAD: Final = 16  # parts a worker that are sent before their results are asked for
 _MOST_DEATHS: Final = 3
 
